@@ -293,7 +293,7 @@ def model_fn_builder(
     task_name,
     hub_module=None,
     optimizer="adamw",
-    **settings,
+    **flags,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
@@ -311,7 +311,7 @@ def model_fn_builder(
         learning_rate=learning_rate,
         use_tpu=use_tpu,
         optimizer=optimizer,
-        **settings,
+        **flags,
     )
 
 

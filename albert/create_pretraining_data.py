@@ -24,13 +24,13 @@ from albert.util import cli, config_files, files
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.pretraining_data import job
 
-    job.create_pretraining_data(settings)
-    first_file = files.split_paths(settings.output_file)[0]
-    config_files.record(config_files.beside(first_file), settings.given_values())
+    job.create_pretraining_data(flags)
+    first_file = files.split_paths(flags.output_file)[0]
+    config_files.record(config_files.beside(first_file), flags.given_values())
 
 
 if __name__ == "__main__":

@@ -37,20 +37,20 @@ class Flags(TokenizerFlags):
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.formats import model_folder
     from albert.models import inference, released
 
-    folder, checkpoint = released.local_folder(settings.albert_directory), settings.checkpoint_name
+    folder, checkpoint = released.local_folder(flags.albert_directory), flags.checkpoint_name
     model = inference.find_source(
-        settings,
+        flags,
         needs_vocabulary=False,
         albert_dir=folder,
         init_checkpoint=checkpoint and os.path.join(folder, checkpoint),
     )
     build = functools.partial(inference.pretraining_outputs, model.config)
-    model_folder.export(model, build, settings.export_path)
+    model_folder.export(model, build, flags.export_path)
 
 
 if __name__ == "__main__":

@@ -17,13 +17,13 @@ from typing import Optional
 
 from albert.configs.flags import accepted_flag
 from albert.util import cli
-from albert.util.flags import Settings, flag
+from albert.util.flags import BaseFlags, flag
 
 _name = functools.partial(flag, None)
 
 
 @dataclasses.dataclass(frozen=True)
-class Flags(Settings):
+class Flags(BaseFlags):
     """The script's flags; names are those of files in --albert_directory."""
 
     albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
@@ -44,32 +44,32 @@ class Flags(Settings):
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     import tensorflow.compat.v1 as tf
 
     from albert.formats import hub
     from albert.models import inference, released
 
-    folder = released.local_folder(settings.albert_directory)
+    folder = released.local_folder(flags.albert_directory)
 
     def path_of(name: Optional[str]) -> Optional[str]:
         return name and os.path.join(folder, name)
 
     model = inference.find_source(
-        settings,
+        flags,
         albert_dir=folder,
-        albert_config_file=path_of(settings.config_name),
-        init_checkpoint=path_of(settings.checkpoint_name),
-        spm_model_file=path_of(settings.spm_model_name),
-        vocab_file=path_of(settings.vocab_file),
+        albert_config_file=path_of(flags.config_name),
+        init_checkpoint=path_of(flags.checkpoint_name),
+        spm_model_file=path_of(flags.spm_model_name),
+        vocab_file=path_of(flags.vocab_file),
     )
     assets = [model.vocabulary.path, model.config_file]
     listing = os.path.splitext(model.vocabulary.base_name)[0] + ".vocab"
-    if settings.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
-        assets.append(os.path.join(folder, settings.spm_vocab_name or listing))
+    if flags.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
+        assets.append(os.path.join(folder, flags.spm_vocab_name or listing))
     build = functools.partial(inference.pretraining_outputs, model.config)
-    hub.write(settings.export_path, model, build, assets=assets, format=settings.format)
+    hub.write(flags.export_path, model, build, assets=assets, format=flags.format)
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ class Vocabulary(NamedTuple):
 
 
 def load_vocabulary(
-    settings: TokenizerFlags, config: Optional[modeling.AlbertConfig] = None
+    flags: TokenizerFlags, config: Optional[modeling.AlbertConfig] = None
 ) -> Tuple[tokenization.FullTokenizer, Vocabulary]:
     """Returns the tokenizer that the flags name, and its file.
 
@@ -182,27 +182,27 @@ def load_vocabulary(
     Raises:
       UserError: no vocabulary, an unreadable one, or one that is not the model's.
     """
-    spm_model_file, vocab_file = settings.spm_model_file, settings.vocab_file
-    tokenizer = tokenization.FullTokenizer(vocab_file, settings.do_lower_case, spm_model_file)
+    spm_model_file, vocab_file = flags.spm_model_file, flags.vocab_file
+    tokenizer = tokenization.FullTokenizer(vocab_file, flags.do_lower_case, spm_model_file)
     if config is not None:
         tokenization.check_vocab_size(tokenizer, config.vocab_size)
     key = "spm_model_file" if spm_model_file else "vocab_file"
     return tokenizer, Vocabulary(key, spm_model_file or vocab_file, tokenizer.do_lower_case)
 
 
-def load_config(settings: EncoderFlags) -> modeling.AlbertConfig:
+def load_config(flags: EncoderFlags) -> modeling.AlbertConfig:
     """Returns the configuration that the flags name.
 
     Raises:
       UserError: none is named, or sequences are too long for the model.
     """
-    if not settings.albert_config_file:
+    if not flags.albert_config_file:
         raise UserError(
             "Name a model: --albert_dir=base_v2 (a name or a folder), or --albert_config_file with "
             "--init_checkpoint, or --albert_hub_module_handle."
         )
-    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
-    check_length(settings.max_seq_length, config)
+    config = modeling.AlbertConfig.from_json_file(flags.albert_config_file)
+    check_length(flags.max_seq_length, config)
     return config
 
 

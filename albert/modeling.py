@@ -651,8 +651,8 @@ def _check_length(length: Any, max_position_embeddings: int) -> None:
 
 
 def _without_dropout(config: AlbertConfig) -> AlbertConfig:
-    settings = dict(config.__dict__, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    return AlbertConfig.from_dict(settings)
+    flags = dict(config.__dict__, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    return AlbertConfig.from_dict(flags)
 
 
 def _look_up(table: tf.Variable, ids: tf.Tensor, *, one_hot: bool) -> tf.Tensor:

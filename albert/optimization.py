@@ -268,7 +268,7 @@ def create_optimizer(
 
 def build_train_step(
     gradients: AccumulatedGradients,
-    settings: OptimizerFlags,
+    flags: OptimizerFlags,
     *,
     use_tpu: bool = False,
     use_xla: bool = False,
@@ -284,7 +284,7 @@ def build_train_step(
 
     Args:
       gradients: what `differentiate` or `accumulate_gradients` returned.
-      settings: the optimizer, its numbers, and the peak learning rate.
+      flags: the optimizer, its numbers, and the peak learning rate.
       use_tpu: sum over the shards of a TPU. Its compiled code cannot fail: updates that are not
         finite are skipped.
       use_xla: compiles the element-wise part.
@@ -297,8 +297,8 @@ def build_train_step(
       ValueError: unknown optimizer or variable name, or nothing to train.
     """
     global_step = tf.train.get_or_create_global_step()
-    learning_rate = learning_rate_schedule(global_step, init_lr=settings.learning_rate, **schedule)
-    rule = _rule(settings, learning_rate, use_xla)
+    learning_rate = learning_rate_schedule(global_step, init_lr=flags.learning_rate, **schedule)
+    rule = _rule(flags, learning_rate, use_xla)
     used = _without_excluded(gradients.gradients, excluded_tvars)
     rows = {name: row for name, row in gradients.squares_of_rows.items() if name in used}
 
@@ -312,7 +312,7 @@ def build_train_step(
     is_finite = tf.math.is_finite(norm)
     if not use_tpu:
         norm = _checked(norm, is_finite, loss_scale)
-    scale = settings.max_grad_norm / tf.maximum(norm, settings.max_grad_norm) * unit
+    scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * unit
 
     # 3. The update, of every copy of a variable.
     variables = _trainable_variables()
@@ -360,17 +360,17 @@ def sum_over_replicas(values: Any, *, use_tpu: bool) -> Tuple[Any, Any]:
 
 
 def _rule(
-    settings: OptimizerFlags, learning_rate: tf.Tensor, use_xla: bool
+    flags: OptimizerFlags, learning_rate: tf.Tensor, use_xla: bool
 ) -> AdamWeightDecayOptimizer:
-    name = settings.optimizer
+    name = flags.optimizer
     if name not in OPTIMIZERS:
         raise ValueError(f"Unknown optimizer {name!r}. Give one of {', '.join(OPTIMIZERS)}.")
     return OPTIMIZERS[name](
         learning_rate,
-        weight_decay_rate=settings.weight_decay_rate,
-        beta_1=settings.adam_beta_1,
-        beta_2=settings.adam_beta_2,
-        epsilon=settings.adam_epsilon,
+        weight_decay_rate=flags.weight_decay_rate,
+        beta_1=flags.adam_beta_1,
+        beta_2=flags.adam_beta_2,
+        epsilon=flags.adam_epsilon,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
         use_xla=use_xla,
     )

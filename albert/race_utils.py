@@ -122,7 +122,7 @@ def model_fn_builder(
     max_seq_length,
     dropout_prob,
     hub_module=None,
-    **settings,
+    **flags,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
@@ -139,5 +139,5 @@ def model_fn_builder(
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
         use_tpu=use_tpu,
-        **settings,
+        **flags,
     )

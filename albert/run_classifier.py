@@ -18,18 +18,18 @@ from albert.tasks.classification.flags import ClassifierFlags as Flags
 from albert.util import cli
 
 
-def classify(settings: Flags):
+def classify(flags: Flags):
     """Trains, evaluates, predicts and exports; returns training.workflow.Outcome."""
     from albert.tasks.classification import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, task.ClassifierTask)
+    return fine_tuning.run(flags, task.ClassifierTask)
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    classify(settings)
+    classify(flags)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ from albert.util import cli
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Trains and evaluates."""
     from albert.tasks.pretraining import run
 
-    run.Pretraining(settings).run()
+    run.Pretraining(flags).run()
 
 
 if __name__ == "__main__":

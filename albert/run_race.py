@@ -18,18 +18,18 @@ from albert.tasks.race.flags import RaceFlags as Flags
 from albert.util import cli
 
 
-def answer(settings: Flags):
+def answer(flags: Flags):
     """Trains, evaluates and predicts; returns training.workflow.Outcome."""
     from albert.tasks.race import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, task.RaceTask)
+    return fine_tuning.run(flags, task.RaceTask)
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    answer(settings)
+    answer(flags)
 
 
 if __name__ == "__main__":

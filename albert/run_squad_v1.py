@@ -15,21 +15,21 @@ from albert.tasks.squad.flags import SquadV1Flags as Flags
 from albert.util import cli
 
 
-def answer(settings: Flags):
+def answer(flags: Flags):
     """Trains, evaluates, answers and exports; returns training.workflow.Outcome."""
     from albert.tasks.squad import task
     from albert.training import fine_tuning
 
-    outcome = fine_tuning.run(settings, task.SquadV1)
+    outcome = fine_tuning.run(flags, task.SquadV1)
     if outcome.export:
-        task.write_tflite(settings)
+        task.write_tflite(flags)
     return outcome
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    answer(settings)
+    answer(flags)
 
 
 def validate_flags_or_throw(albert_config) -> None:
@@ -37,9 +37,9 @@ def validate_flags_or_throw(albert_config) -> None:
     from albert import fine_tuning_utils
     from albert.tasks.squad import task
 
-    settings = cli.of_process(Flags)
-    task.SquadV1.check_flags(settings)
-    fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
+    flags = cli.of_process(Flags)
+    task.SquadV1.check_flags(flags)
+    fine_tuning_utils.check_length(flags.max_seq_length, albert_config)
 
 
 def build_squad_serving_input_fn(seq_length):

@@ -25,18 +25,18 @@ from albert.tasks.squad.flags import SquadV2Flags as Flags
 from albert.util import cli
 
 
-def answer(settings: Flags):
+def answer(flags: Flags):
     """Trains, evaluates, answers and exports; returns training.workflow.Outcome."""
     from albert.tasks.squad import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, task.SquadV2)
+    return fine_tuning.run(flags, task.SquadV2)
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    answer(settings)
+    answer(flags)
 
 
 def validate_flags_or_throw(albert_config) -> None:
@@ -44,9 +44,9 @@ def validate_flags_or_throw(albert_config) -> None:
     from albert import fine_tuning_utils
     from albert.tasks.squad import task
 
-    settings = cli.of_process(Flags)
-    task.SquadV2.check_flags(settings)
-    fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
+    flags = cli.of_process(Flags)
+    task.SquadV2.check_flags(flags)
+    fine_tuning_utils.check_length(flags.max_seq_length, albert_config)
 
 
 if __name__ == "__main__":

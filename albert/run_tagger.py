@@ -16,18 +16,18 @@ from albert.tasks.tagging.flags import TaggerFlags as Flags
 from albert.util import cli
 
 
-def tag(settings: Flags):
+def tag(flags: Flags):
     """Trains, evaluates, predicts and exports; returns training.workflow.Outcome."""
     from albert.tasks.tagging import task
     from albert.training import fine_tuning
 
-    return fine_tuning.run(settings, task.TaggingTask)
+    return fine_tuning.run(flags, task.TaggingTask)
 
 
 @cli.reads_flags(Flags)
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script, or this worker's part of it."""
-    tag(settings)
+    tag(flags)
 
 
 if __name__ == "__main__":

@@ -141,7 +141,7 @@ def v1_model_fn_builder(
     use_one_hot_embeddings,
     use_einsum,
     hub_module=None,
-    **settings,
+    **flags,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
@@ -160,7 +160,7 @@ def v1_model_fn_builder(
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
         use_tpu=use_tpu,
-        **settings,
+        **flags,
     )
 
 
@@ -177,7 +177,7 @@ def v2_model_fn_builder(
     end_n_top,
     dropout_prob,
     hub_module=None,
-    **settings,
+    **flags,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
@@ -195,7 +195,7 @@ def v2_model_fn_builder(
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
         use_tpu=use_tpu,
-        **settings,
+        **flags,
     )
 
 

@@ -275,7 +275,7 @@ def squad(arguments, options, folder):
     path = f"{folder}/squad.json"
     repeat_questions(arguments.squad_file, path)
     pretraining_data_flags = flags.make(
-        squad_run.SquadV2.flags,
+        squad_run.SquadV2.flags_class,
         output_dir=folder,
         max_seq_length=384,
         doc_stride=128,

@@ -70,9 +70,9 @@ class Worker:
 
     def __init__(self, python, program, arguments):
         self.program = program
-        settings = json.dumps(dict(vars(arguments), program=program))
+        flags = json.dumps(dict(vars(arguments), program=program))
         self._process = subprocess.Popen(
-            [python, sys.argv[0], "--worker", settings],
+            [python, sys.argv[0], "--worker", flags],
             env=ENVIRONMENT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -47,7 +47,7 @@ def names_read(monkeypatch):
             names.add(name)
         return object.__getattribute__(self, name)
 
-    monkeypatch.setattr(flags_lib.Settings, "__getattribute__", getting, raising=False)
+    monkeypatch.setattr(flags_lib.BaseFlags, "__getattribute__", getting, raising=False)
     return names
 
 

@@ -18,7 +18,7 @@ BATCH, LENGTH = 3, 12
 
 def tiny_config(**changes):
     """A model that trains in milliseconds; large weights, so that errors show."""
-    settings = {
+    flags = {
         "vocab_size": 50,
         "embedding_size": 8,
         "hidden_size": 16,
@@ -28,8 +28,8 @@ def tiny_config(**changes):
         "max_position_embeddings": 20,
         "initializer_range": 0.3,
     }
-    settings.update(changes)
-    return modeling.AlbertConfig(**settings)
+    flags.update(changes)
+    return modeling.AlbertConfig(**flags)
 
 
 def features_for(config):
@@ -108,10 +108,10 @@ def test_config_refuses_a_key_that_is_a_name_of_the_class(key):
 
 
 def test_config_keeps_unknown_keys():
-    settings = json.loads(tiny_config().to_json_string())
-    settings.update(net_structure_type=0, gap_size=0, directionality="bidi", layer_norm_eps=1e-12)
-    config = modeling.AlbertConfig.from_dict(settings)
-    assert json.loads(config.to_json_string()) == settings
+    flags = json.loads(tiny_config().to_json_string())
+    flags.update(net_structure_type=0, gap_size=0, directionality="bidi", layer_norm_eps=1e-12)
+    config = modeling.AlbertConfig.from_dict(flags)
+    assert json.loads(config.to_json_string()) == flags
     assert config.to_json_string().endswith("}\n")
 
 

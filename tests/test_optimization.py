@@ -80,9 +80,11 @@ def train_step(gradients, *, optimizer="adamw", flags=(), **options):
     """One update by gradients, or by those of a loss."""
     if isinstance(gradients, tf.Tensor):
         gradients = optimization.differentiate(gradients)
-    settings = OptimizerFlags(**{"learning_rate": 0.1, "optimizer": optimizer, **dict(flags)})
+    optimizer_flags = OptimizerFlags(
+        **{"learning_rate": 0.1, "optimizer": optimizer, **dict(flags)}
+    )
     options = {"num_train_steps": 10, "num_warmup_steps": 0, **options}
-    return optimization.build_train_step(gradients, settings, **options)
+    return optimization.build_train_step(gradients, optimizer_flags, **options)
 
 
 def model_step(batch, *, size=8.0, steps=1, has_scale=False, use_resource=None, **options):
@@ -122,8 +124,8 @@ def assert_same_values(actual, expected):
 )
 def test_learning_rate_warms_up_and_decays(steps, changes, expected):
     step = tf.placeholder(tf.int64, [])
-    settings = {"init_lr": 1.0, "num_train_steps": 10, "num_warmup_steps": 0, **changes}
-    rate = optimization.learning_rate_schedule(step, **settings)
+    flags = {"init_lr": 1.0, "num_train_steps": 10, "num_warmup_steps": 0, **changes}
+    rate = optimization.learning_rate_schedule(step, **flags)
     with tf.Session() as session:
         rates = [session.run(rate, {step: value}) for value in steps]
     assert rates[0].dtype == np.float32
@@ -255,10 +257,10 @@ def test_rules_are_compiled_once():
 # ---- loss scale ----
 
 
-def variables_after_updates(factors, *, scale, **settings):
+def variables_after_updates(factors, *, scale, **flags):
     """The variables after each update of a loss times such a factor, first those before."""
     factor = tf.placeholder(tf.float32, [8])
-    step = model_step(dict(examples(8), factor=factor), has_scale=True, **settings)
+    step = model_step(dict(examples(8), factor=factor), has_scale=True, **flags)
     with new_session() as session:
         (held,) = [item for item in tf.global_variables() if item.op.name == "loss_scale"]
         assert session.run(held) == optimization.LossScale.FIRST

@@ -102,10 +102,10 @@ def run_published(title):
     """Runs a published command in this process."""
     name, arguments = ours(title)
     module = importlib.import_module(f"albert.{name}")
-    settings = flags_lib.parse(module.Flags, arguments)
-    module.main(settings)
+    flags = flags_lib.parse(module.Flags, arguments)
+    module.main(flags)
     if name in LEAVES:
-        assert os.path.exists(os.path.join(settings.output_dir, LEAVES[name]))
+        assert os.path.exists(os.path.join(flags.output_dir, LEAVES[name]))
 
 
 @pytest.fixture

@@ -100,11 +100,11 @@ def test_hashes_are_of_content(training_data, tmp_path):
     shutil.copytree(training_data, data, copy_function=shutil.copyfile)
 
     def hashes(folder, **changes):
-        flags = f"--vocab_file={vocabulary} --input_file={folder}/train-*.tf_record"
-        settings = training_scripts.settings_for("run_pretraining", folder, tmp_path / "o", flags)
-        training = pretraining.Pretraining(settings)
-        paths = files.expand_patterns(settings.input_file, "input_file")
-        training.training_files = read_files(paths, settings, training.config)
+        arguments = f"--vocab_file={vocabulary} --input_file={folder}/train-*.tf_record"
+        flags = training_scripts.settings_for("run_pretraining", folder, tmp_path / "o", arguments)
+        training = pretraining.Pretraining(flags)
+        paths = files.expand_patterns(flags.input_file, "input_file")
+        training.training_files = read_files(paths, flags, training.config)
         for name, value in changes.items():
             setattr(training.config, name, value)
         return training.made_from()

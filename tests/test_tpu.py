@@ -40,11 +40,11 @@ def test_flags_find_the_tpu(monkeypatch, tmp_path):
         return resolvers.SimpleClusterResolver(spec, master="grpc://10.1.2.3:8470")
 
     monkeypatch.setattr(resolvers, "TPUClusterResolver", resolve)
-    flags = f"""--albert_config_file=c --input_file=i --output_dir={tmp_path} --use_tpu
+    arguments = f"""--albert_config_file=c --input_file=i --output_dir={tmp_path} --use_tpu
         --tpu_name=pod --tpu_zone=europe-west4-a --gcp_project=mine --num_tpu_cores=16
         --iterations_per_loop=50 --save_checkpoints_steps=20 --seed=7"""
-    settings = flags_lib.parse(run_pretraining.Flags, flags.split())
-    config = estimators.run_config(settings, keep_checkpoint_max=3)
+    flags = flags_lib.parse(run_pretraining.Flags, arguments.split())
+    config = estimators.run_config(flags, keep_checkpoint_max=3)
     assert asked == ["pod", "europe-west4-a", "mine"]
     assert config.master == "grpc://10.1.2.3:8470"
     assert config.cluster_spec.as_dict() == spec.as_dict()
@@ -79,21 +79,21 @@ SCRIPTS = {
 def built(name, data, folder, tpu=""):
     """A script with flags that a TPU takes."""
     folder.mkdir()
-    task, flags = SCRIPTS[name]
-    flags += f" --train_batch_size={BATCH} --gradient_accumulation_steps=2 --learning_rate=0.01"
-    flags += f" --do_train --num_tpu_cores=1 {tpu} --albert_config_file="
+    task, arguments = SCRIPTS[name]
+    arguments += f" --train_batch_size={BATCH} --gradient_accumulation_steps=2 --learning_rate=0.01"
+    arguments += f" --do_train --num_tpu_cores=1 {tpu} --albert_config_file="
     if task is None:
         path = records.write_config(folder / "tiny.json", **NO_DROPOUT)
-        settings = training_scripts.settings_for(name, data, folder, flags + path)
+        flags = training_scripts.settings_for(name, data, folder, arguments + path)
         files = [f"{data}/eval.tf_record"], records.LENGTH, records.PREDICTIONS
         inputs = {
             mode: run_pretraining.input_fn_builder(*files, mode == TRAIN) for mode in (TRAIN, EVAL)
         }
         config = modeling.AlbertConfig.from_json_file(path)
-        model = PretrainingProgram(settings, config)
+        model = PretrainingProgram(flags, config)
         return Script(model.model_fn, inputs)
-    flags += classification_data.write_config(folder, num_hidden_layers=1, **NO_DROPOUT)
-    run = fine_tuning.FineTuning(training_scripts.settings_for(name, data, folder, flags), task)
+    arguments += classification_data.write_config(folder, num_hidden_layers=1, **NO_DROPOUT)
+    run = fine_tuning.FineTuning(training_scripts.settings_for(name, data, folder, arguments), task)
     run.schedule = program.Schedule(10)
     is_squad = "squad" in name
     inputs = {}

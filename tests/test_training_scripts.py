@@ -71,8 +71,8 @@ def test_second_start_changes_nothing(training_data, trained, script):
 def test_random_weights_are_a_warning(training_data, trained, tmp_path, caplog, is_pretrained):
     start = trained("run_classifier")[0] / "model.ckpt-best" if is_pretrained else ""
     arguments = f"--do_train --init_checkpoint={start}"
-    settings = settings_for("run_classifier", training_data, tmp_path / "out", arguments)
-    fine_tuning.FineTuning(settings, ClassifierTask).check()
+    flags = settings_for("run_classifier", training_data, tmp_path / "out", arguments)
+    fine_tuning.FineTuning(flags, ClassifierTask).check()
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert any("--init_checkpoint" in text for text in warnings) != is_pretrained
 

@@ -19,32 +19,32 @@ from albert.formats.flags import ConversionFlags as Flags
 from albert.util import cli, files
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.formats import albert_zh, huggingface
     from albert.models import inference, released
 
-    folder = released.local_folder(settings.input_dir)
-    settings = settings.replace(input_dir=folder)
-    with files.atomic_folder(settings.output_dir) as new:
-        if settings.direction == "from_huggingface":
-            report = huggingface.from_huggingface(settings, new)
+    folder = released.local_folder(flags.input_dir)
+    flags = flags.replace(input_dir=folder)
+    with files.atomic_folder(flags.output_dir) as new:
+        if flags.direction == "from_huggingface":
+            report = huggingface.from_huggingface(flags, new)
         else:
-            model = inference.find_source(settings, needs_vocabulary=False, albert_dir=folder)
-            if settings.direction == "to_huggingface":
-                report = huggingface.to_huggingface(settings, model, new)
+            model = inference.find_source(flags, needs_vocabulary=False, albert_dir=folder)
+            if flags.direction == "to_huggingface":
+                report = huggingface.to_huggingface(flags, model, new)
             else:
                 report = albert_zh.convert(
                     model.config,
                     model.checkpoint,
                     new,
                     vocabulary=model.vocabulary,
-                    is_ours=settings.direction == "to_google_layout",
-                    to_google=settings.layout == "google",
+                    is_ours=flags.direction == "to_google_layout",
+                    to_google=flags.layout == "google",
                 )
     print(report)
-    names = files.names_in(settings.output_dir)
-    print(f"Wrote {settings.output_dir}: {', '.join(names)}.", file=sys.stderr)
+    names = files.names_in(flags.output_dir)
+    print(f"Wrote {flags.output_dir}: {', '.join(names)}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

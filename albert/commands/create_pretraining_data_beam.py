@@ -22,8 +22,8 @@ from albert.util import cli
 from albert.util.errors import needing
 
 
-def main(settings: Flags) -> None:
-    """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
+def main(flags: Flags) -> None:
+    """Runs the script; `flags.pipeline_options` are the arguments for Beam."""
     logging.disable(logging.WARNING)  # on import Beam lists services without packages
     try:
         with needing("beam", "create_pretraining_data_beam"):
@@ -31,7 +31,7 @@ def main(settings: Flags) -> None:
     finally:
         logging.disable(logging.NOTSET)
 
-    cluster.create_pretraining_data(settings, beam.Engine(settings))
+    cluster.create_pretraining_data(flags, beam.Engine(flags))
 
 
 if __name__ == "__main__":

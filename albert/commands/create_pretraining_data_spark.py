@@ -17,12 +17,12 @@ from albert.util import cli
 from albert.util.errors import needing
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     with needing("spark", "create_pretraining_data_spark"):
         from albert.pretraining_data import cluster, spark
 
-    cluster.create_pretraining_data(settings, spark.Engine(settings))
+    cluster.create_pretraining_data(flags, spark.Engine(flags))
 
 
 if __name__ == "__main__":

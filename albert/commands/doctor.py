@@ -39,7 +39,7 @@ class Flags(TokenizerFlags):
 # ---- The checks: each returns what it found, or raises what is to be solved.
 
 
-def check_versions(settings: Flags) -> str:
+def check_versions(flags: Flags) -> str:
     """Python and TensorFlow."""
     import numpy as np
     import tensorflow.compat.v1 as tf
@@ -50,7 +50,7 @@ def check_versions(settings: Flags) -> str:
     )
 
 
-def check_devices(settings: Flags) -> str:
+def check_devices(flags: Flags) -> str:
     """GPUs, and whether the driver lists some that TensorFlow does not use."""
     from albert.runtimes import devices
 
@@ -63,11 +63,11 @@ def check_devices(settings: Flags) -> str:
     return devices.training_line()
 
 
-def check_disk(settings: Flags) -> str:
+def check_disk(flags: Flags) -> str:
     """Whether checkpoints can be written, and how much space there is."""
-    if "://" in settings.output_dir:
-        return f"Not checked: {settings.output_dir} is not on this machine."
-    folder = os.path.abspath(settings.output_dir)
+    if "://" in flags.output_dir:
+        return f"Not checked: {flags.output_dir} is not on this machine."
+    folder = os.path.abspath(flags.output_dir)
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
     tempfile.TemporaryFile(dir=folder).close()
@@ -76,21 +76,21 @@ def check_disk(settings: Flags) -> str:
     return f"{free / 1e9:.0f} GB are free in {folder}.{advice * (free < _ENOUGH_DISK_BYTES)}"
 
 
-def check_vocabulary(settings: Flags) -> str:
+def check_vocabulary(flags: Flags) -> str:
     """Whether the vocabulary that is named cuts a sentence into tokens."""
     from albert import tokenization
 
-    if not settings.spm_model_file and not settings.vocab_file:
+    if not flags.spm_model_file and not flags.vocab_file:
         return "Not checked. To check yours, add --spm_model_file or --vocab_file."
     tokenizer = tokenization.FullTokenizer(
-        settings.vocab_file, settings.do_lower_case, settings.spm_model_file
+        flags.vocab_file, flags.do_lower_case, flags.spm_model_file
     )
     tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
     tokens = tokenizer.tokenize_text("The quick brown fox jumps over the lazy dog.")
     return f"The vocabulary has {len(tokenizer.vocab)} tokens: {' '.join(tokens)}"
 
 
-def check_training(settings: Flags) -> str:
+def check_training(flags: Flags) -> str:
     """Updates of a model with base's width, in float32 and in bfloat16."""
     speeds = []
     for precision in ("float32", "bfloat16"):
@@ -124,7 +124,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
     config = modeling.AlbertConfig(
         1000, hidden_size=768, num_hidden_layers=2, num_attention_heads=12, intermediate_size=3072
     )
-    settings = PretrainingFlags(
+    flags = PretrainingFlags(
         learning_rate=1e-3, num_train_steps=100, num_warmup_steps=0, precision=precision
     )
     with tf.Graph().as_default():
@@ -133,7 +133,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
         features = pretraining_features.feature_spec(128, 20).features
         batch = {feature.name: tf.ones([4, *feature.shape], feature.dtype) for feature in features}
         batch = batches.integers_to_int32(dict(batch, input_ids=ids))
-        spec = PretrainingProgram(settings, config).model_fn(batch, None, "train", {})
+        spec = PretrainingProgram(flags, config).model_fn(batch, None, "train", {})
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             losses, seconds = [], []
@@ -161,12 +161,12 @@ def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0]
 
 
-def main(settings: Flags) -> int:
+def main(flags: Flags) -> int:
     """Runs the checks; returns 1 if there is a problem."""
     problems = 0
     for name, check in CHECKS.items():
         try:
-            state, text = "ok", check(settings)
+            state, text = "ok", check(flags)
         except Exception as error:  # noqa: BLE001  of whatever kind, the other checks go on
             state, text = "PROBLEM", _first_line(error)
             problems += 1

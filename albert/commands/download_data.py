@@ -59,24 +59,24 @@ def _list() -> str:
 _LOGGER = logging.getLogger("albert")
 
 
-def main(settings: Flags):
+def main(flags: Flags):
     """Runs the script.
 
     Raises:
       UserError: see fetch.obtain; the other data sets are there then.
     """
-    if settings.list:
+    if flags.list:
         print(_list())
         return
     from albert.downloads import data_sets as downloads_data_sets
 
-    data_sets = data_set_table.find(settings.name or "")
-    if settings.sha256 and len(data_sets) != 1:
-        raise UserError(f"--sha256 works with one data set only, not with {settings.name}.")
+    data_sets = data_set_table.find(flags.name or "")
+    if flags.sha256 and len(data_sets) != 1:
+        raise UserError(f"--sha256 works with one data set only, not with {flags.name}.")
     failures = []
     for data_set in data_sets:
         try:
-            folder = downloads_data_sets.obtain(data_set, settings.data_dir, settings)
+            folder = downloads_data_sets.obtain(data_set, flags.data_dir, flags)
         except UserError as error:
             if len(data_sets) == 1:
                 raise
@@ -84,7 +84,7 @@ def main(settings: Flags):
             failures.append(data_set.name)
             continue
         _LOGGER.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
-        values = {"data_dir": shlex.quote(settings.data_dir), "folder": shlex.quote(folder)}
+        values = {"data_dir": shlex.quote(flags.data_dir), "folder": shlex.quote(folder)}
         print(data_set.script, data_set.flags.format(**values))
     if failures:
         raise UserError(

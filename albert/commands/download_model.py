@@ -54,19 +54,19 @@ def _list() -> str:
     return "\n".join(lines)
 
 
-def main(settings: Flags):
+def main(flags: Flags):
     """Runs the script.
 
     Raises:
       UserError: see released.obtain.
     """
-    if settings.list:
+    if flags.list:
         print(_list())
         return
     from albert.models import released
 
-    release = releases.find_release(settings.name or "")
-    folder = released.obtain(release, settings, cache_dir=settings.cache_dir)
+    release = releases.find_release(flags.name or "")
+    folder = released.obtain(release, flags, cache_dir=flags.cache_dir)
     print(folder)
     print(f"--albert_dir={shlex.quote(folder)}")
 

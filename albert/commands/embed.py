@@ -35,25 +35,25 @@ class Flags(EncoderFlags, TextFlags):
     layer: int = output_flag(LAST_LAYER, "Layer to use: 1 is the first, -1 the last.")
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Writes the vectors of all texts. Raises UserError."""
     from albert.models import inference
 
-    source = inference.find_source(settings)
-    inference.announce(source.config, source.checkpoint, settings)
+    source = inference.find_source(flags)
+    inference.announce(source.config, source.checkpoint, flags)
     with inference.Embedder(
         source,
-        pooling=settings.pooling,
-        layer=settings.layer,
-        precision_name=settings.precision,
-        batch_size=settings.predict_batch_size,
+        pooling=flags.pooling,
+        layer=flags.layer,
+        precision_name=flags.precision,
+        batch_size=flags.predict_batch_size,
     ) as model:
-        if files.ending(settings.output_file) == ".npy":
-            _write_array(settings, model)
+        if files.ending(flags.output_file) == ".npy":
+            _write_array(flags, model)
         else:
-            groups = inference.read_texts(settings)
+            groups = inference.read_texts(flags)
             inference.answer_texts(
-                settings.output_file, groups, lambda texts: map(_line, model.embed(texts))
+                flags.output_file, groups, lambda texts: map(_line, model.embed(texts))
             )
 
 
@@ -61,12 +61,12 @@ def _line(vector: Any) -> str:
     return json.dumps([float(f"{value:.{_DIGITS}g}") for value in vector])
 
 
-def _write_array(settings: Flags, model: Any) -> None:
+def _write_array(flags: Flags, model: Any) -> None:
     import numpy as np
 
     from albert.models import inference
 
-    path, count, width = settings.output_file, 0, model.source.config.hidden_size
+    path, count, width = flags.output_file, 0, model.source.config.hidden_size
     if "://" in path:
         raise UserError(f"--output_file={path}: write a .npy file on a local disk, then copy it.")
 
@@ -78,7 +78,7 @@ def _write_array(settings: Flags, model: Any) -> None:
 
     with files.atomic_path(path) as temporary, open(temporary, "wb") as array:
         write_header(array)
-        for texts in inference.read_texts(settings):
+        for texts in inference.read_texts(flags):
             array.write(np.ascontiguousarray(model.embed(texts), "<f4").tobytes())
             count += len(texts)
         write_header(array)

@@ -20,13 +20,13 @@ from albert.formats.flags import ModelExportFlags as Flags
 from albert.util import cli
 
 
-def main(settings: Flags):
+def main(flags: Flags):
     """Runs the script."""
     import albert
     from albert.training import measured_export
 
-    measured_export.export(settings, albert.load)
-    print(f"Wrote {settings.output_dir}.", file=sys.stderr)
+    measured_export.export(flags, albert.load)
+    print(f"Wrote {flags.output_dir}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -31,17 +31,17 @@ class Flags(EncoderFlags, TextFlags):
     count: int = output_flag(5, "Words to propose for each [MASK].", lower=1)
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Answers all texts. Raises UserError."""
     from albert.models import inference
 
-    source = inference.find_source(settings)
-    inference.announce(source.config, source.checkpoint, settings)
+    source = inference.find_source(flags)
+    inference.announce(source.config, source.checkpoint, flags)
     with inference.MaskFiller(
         source,
-        count=settings.count,
-        precision_name=settings.precision,
-        batch_size=settings.predict_batch_size,
+        count=flags.count,
+        precision_name=flags.precision,
+        batch_size=flags.predict_batch_size,
     ) as model:
 
         def answer(texts: Sequence[Sequence[str]]) -> List[str]:
@@ -54,10 +54,10 @@ def main(settings: Flags) -> None:
             singles = [text for (text,) in texts]
             return [_line(*item) for item in zip(singles, model.fill(singles))]
 
-        groups: Iterable[inference.Texts] = inference.read_texts(settings)
-        if settings.text is not None:
-            groups = [[(settings.text,)]]
-        inference.answer_texts(settings.output_file, groups, answer)
+        groups: Iterable[inference.Texts] = inference.read_texts(flags)
+        if flags.text is not None:
+            groups = [[(flags.text,)]]
+        inference.answer_texts(flags.output_file, groups, answer)
 
 
 def _line(text: str, proposals: Sequence[Sequence[Any]]) -> str:

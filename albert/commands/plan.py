@@ -391,34 +391,34 @@ def _read_config(path: str, **changes: Any) -> Any:
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), **changes))
 
 
-def _config_path(settings: Flags) -> str:
+def _config_path(flags: Flags) -> str:
     """The configuration file of the model that the flags name."""
-    if settings.albert_dir:
+    if flags.albert_dir:
         from albert.formats.flags import CONFIG_NAME
         from albert.models import released
 
-        folder = released.local_folder(settings.albert_dir)
+        folder = released.local_folder(flags.albert_dir)
         return os.path.join(folder, CONFIG_NAME)
-    return settings.albert_config_file or published_path(settings.name)
+    return flags.albert_config_file or published_path(flags.name)
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     shown: Any
-    if settings.list or settings.table:
-        shown = compared_sizes() if settings.table else list(map(size, configs.preset_names()))
+    if flags.list or flags.table:
+        shown = compared_sizes() if flags.table else list(map(size, configs.preset_names()))
         rows = [[name.replace("_", " ") for name in shown[0]]]
         rows += [list(map(cell, row.values())) for row in shown]
         lines = wording.table(rows, left=(0,))
     else:
-        path = _config_path(settings)
-        shown = plan(_read_config(path), settings)
-        work = f"{settings.batch} examples of {settings.max_seq_length} tokens per step"
-        if settings.devices > 1:
-            work += f" on {settings.devices} devices"
-        lines = [f"{path}: {settings.task}, {work}, in {settings.memory_gb:g} GB", ""]
+        path = _config_path(flags)
+        shown = plan(_read_config(path), flags)
+        work = f"{flags.batch} examples of {flags.max_seq_length} tokens per step"
+        if flags.devices > 1:
+            work += f" on {flags.devices} devices"
+        lines = [f"{path}: {flags.task}, {work}, in {flags.memory_gb:g} GB", ""]
         lines += _plan_lines(shown)
-    print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))
+    print(json.dumps(shown, indent=2) if flags.json else "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -19,13 +19,13 @@ from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Seq
 
 from albert.util import cli, files, json_files, wording
 from albert.util.errors import UserError, needing
-from albert.util.flags import Settings, flag
+from albert.util.flags import BaseFlags, flag
 
 _FORMATS = (".png", ".pdf", ".svg")
 
 
 @dataclasses.dataclass(frozen=True)
-class Flags(Settings):
+class Flags(BaseFlags):
     """The script's flags, and the folders to draw."""
 
     output_file: str = flag("albert.png", "PNG, PDF or SVG file to write.", path=True)
@@ -166,14 +166,14 @@ def _draw_confusion(axes: Any, run: Run) -> None:
         set_labels([f"{name}\n{share:.0%}" for name, share in zip(names, shares)])
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     with needing("plots", "albert plot"):
         import matplotlib  # noqa: F401
-    runs = [read_run(folder) for folder in settings.folders]
+    runs = [read_run(folder) for folder in flags.folders]
     print("\n".join(table(runs)))
-    draw(settings.output_file, runs)
-    print(f"Wrote {settings.output_file}.", file=sys.stderr)
+    draw(flags.output_file, runs)
+    print(f"Wrote {flags.output_file}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

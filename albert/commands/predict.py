@@ -71,22 +71,22 @@ def _row(cells: Sequence[str], output_format: str) -> str:
     return row.getvalue()
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Answers all texts. Raises UserError."""
     from albert.models import inference
     from albert.tasks.classification import task
 
-    pair = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
-    ending = files.ending(settings.output_file)[1:]
-    output_format = settings.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
+    pair = tuple(text for text in (flags.text_a, flags.text_b) if text is not None)
+    ending = files.ending(flags.output_file)[1:]
+    output_format = flags.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
     layers: List[int] = []
     with task.Predictor(
-        settings.model_dir,
-        settings.checkpoint,
-        precision_name=settings.precision,
-        batch_size=settings.predict_batch_size,
-        exit_patience=settings.exit_patience,
-        exit_threshold=settings.exit_threshold,
+        flags.model_dir,
+        flags.checkpoint,
+        precision_name=flags.precision,
+        batch_size=flags.predict_batch_size,
+        exit_patience=flags.exit_patience,
+        exit_threshold=flags.exit_threshold,
     ) as model:
 
         def answer(texts: inference.Texts) -> List[str]:
@@ -95,12 +95,12 @@ def main(settings: Flags) -> None:
             return [format_prediction(prediction, output_format) for prediction in predictions]
 
         heading = ""
-        inference.announce(model.task.config, model.checkpoint, settings)
+        inference.announce(model.task.config, model.checkpoint, flags)
         if output_format != "jsonl":
             labels = model.task.labels
             heading = _row(["label", *labels] if labels else ["score"], output_format) + "\n"
-        groups = iter([[pair]]) if pair else inference.read_texts(settings, model.task.columns)
-        inference.answer_texts(settings.output_file, groups, answer, heading=heading)
+        groups = iter([[pair]]) if pair else inference.read_texts(flags, model.task.columns)
+        inference.answer_texts(flags.output_file, groups, answer, heading=heading)
     if layers:
         _LOGGER.info("%s", task.describe_layers(layers))
 

@@ -17,7 +17,7 @@ from typing import Any, Optional, Tuple
 
 from albert.commands import plan
 from albert.util import cli, wording
-from albert.util.flags import Settings, flag
+from albert.util.flags import BaseFlags, flag
 
 DEFAULT_NAME = "base_v2"
 # Language -> two sentences in their order, and one of another document.
@@ -36,7 +36,7 @@ TEXTS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Flags(Settings):
+class Flags(BaseFlags):
     """The script's flags."""
 
     name: Optional[str] = flag(None, f"A published size; default: {DEFAULT_NAME}.", positional=True)
@@ -102,7 +102,7 @@ What ALBERT changes in BERT: {name}
        segment 1  {other} [SEP]"""
 
 
-def changes(settings: Flags) -> str:
+def changes(flags: Flags) -> str:
     """Returns what the script prints.
 
     Raises:
@@ -111,11 +111,11 @@ def changes(settings: Flags) -> str:
     from albert import modeling, tokenization
     from albert.models import inference
 
-    name, texts = settings.albert_dir or settings.name or DEFAULT_NAME, TEXTS[settings.language]
-    if settings.text_a and settings.text_b:
-        texts = settings.text_a, settings.text_b, texts[2]
-    if settings.albert_dir:
-        model = inference.find_source(albert_dir=settings.albert_dir)
+    name, texts = flags.albert_dir or flags.name or DEFAULT_NAME, TEXTS[flags.language]
+    if flags.text_a and flags.text_b:
+        texts = flags.text_a, flags.text_b, texts[2]
+    if flags.albert_dir:
+        model = inference.find_source(albert_dir=flags.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize_text
         with inference.OrderJudge(model) as judge:
             shares = judge.in_order([texts[:2], texts[1::-1]])
@@ -147,9 +147,9 @@ def changes(settings: Flags) -> str:
     )
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
-    print(changes(settings))
+    print(changes(flags))
 
 
 if __name__ == "__main__":

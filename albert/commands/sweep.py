@@ -54,11 +54,11 @@ def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> D
     return {**derived, **values}
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.tasks.classification import sweep
 
-    sweep.sweep(settings)
+    sweep.sweep(flags)
 
 
 if __name__ == "__main__":

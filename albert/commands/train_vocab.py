@@ -21,12 +21,12 @@ from albert.pretraining_data.flags import VocabularyFlags as Flags
 from albert.util import cli, config_files
 
 
-def main(settings: Flags) -> None:
+def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.pretraining_data import vocabulary
 
-    trained = vocabulary.train(settings)
-    config_files.record(config_files.beside(trained.model_file), settings.given_values())
+    trained = vocabulary.train(flags)
+    config_files.record(config_files.beside(trained.model_file), flags.given_values())
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import os
 from typing import Optional
 
 from albert.util.errors import UserError
-from albert.util.flags import WITHOUT_EFFECT, Settings, flag
+from albert.util.flags import WITHOUT_EFFECT, BaseFlags, flag
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -38,7 +38,7 @@ keep_checkpoint_max = functools.partial(  # whose name differs between scripts
 
 
 @dataclasses.dataclass(frozen=True)
-class ModelFlags(Settings):
+class ModelFlags(BaseFlags):
     """The flags that name a model."""
 
     albert_dir: Optional[str] = _model_path(
@@ -51,7 +51,7 @@ class ModelFlags(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class TokenizerFlags(Settings):
+class TokenizerFlags(BaseFlags):
     """The flags that name a vocabulary."""
 
     vocab_file: Optional[str] = _model_path("WordPiece vocabulary, one token per line.")
@@ -86,7 +86,7 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class MemoryFlags(Settings):
+class MemoryFlags(BaseFlags):
     """The flags that reduce the memory of a training step."""
 
     precision: str = speed_flag(
@@ -101,7 +101,7 @@ class MemoryFlags(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class OptimizerFlags(Settings):
+class OptimizerFlags(BaseFlags):
     """The flags of the optimizer; the defaults of AdamW, LAMB and clipping are published."""
 
     optimizer: str = training_flag("adamw", "Optimizer.", choices=OPTIMIZERS)
@@ -124,7 +124,7 @@ class OptimizerFlags(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class TpuFlags(Settings):
+class TpuFlags(BaseFlags):
     """The flags that say which TPU to use."""
 
     use_tpu: bool = _tpu(False, "Train on a TPU.")
@@ -243,7 +243,7 @@ class TaskFlags(FineTuningFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class ExportFlags(Settings):
+class ExportFlags(BaseFlags):
     """The flags of a task that can export its best checkpoint."""
 
     keep_checkpoint_max: int = keep_checkpoint_max()

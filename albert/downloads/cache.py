@@ -30,7 +30,7 @@ Maker = Callable[[List[str], str], None]
 
 
 def obtain(
-    folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags = USUAL
+    folder: str, sources: Sequence[Source], make: Maker, *, flags: TransferFlags = USUAL
 ) -> None:
     """Makes a folder from published files, unless it exists.
 
@@ -39,7 +39,7 @@ def obtain(
       sources: the files to download.
       make: makes the content, from the files' paths and an empty folder; raises UserError for wrong
         files.
-      settings: the limits, and the mirror and hashes that replace those of the sources.
+      flags: the limits, and the mirror and hashes that replace those of the sources.
 
     Raises:
       UserError: the folder is on another machine, or was not made by this function; a file cannot
@@ -47,20 +47,20 @@ def obtain(
     """
     if "://" in folder:
         raise UserError(f"{folder} must be a local folder. Download first, then copy.")
-    sources = _chosen(sources, settings)
+    sources = _chosen(sources, flags)
     parent, name = os.path.split(os.path.abspath(folder))
     if not os.path.exists(folder):  # what is there is whole, and may be read-only
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
-                _make_folder(os.path.join(parent, name), sources, make, settings=settings)
+                _make_folder(os.path.join(parent, name), sources, make, flags=flags)
     record = json_files.read(f"{folder}.json", {"sources": [{"url": str, "sha256": str}]})
     for source, origin in zip(sources, record["sources"]):
         _check_hash(source, origin)
 
 
-def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
+def _chosen(sources: Sequence[Source], flags: TransferFlags) -> List[Source]:
     """The sources at the mirror, and with the hashes, that flags name."""
-    mirror, recorded = settings.base_url, settings.sha256
+    mirror, recorded = flags.base_url, flags.sha256
     hashes = recorded.split(",") if recorded else [item.sha256 for item in sources]
     if len(hashes) != len(sources):
         raise UserError(f"--sha256 must have {len(sources)} hashes, one per file, in order.")
@@ -69,11 +69,11 @@ def _chosen(sources: Sequence[Source], settings: TransferFlags) -> List[Source]:
 
 
 def _make_folder(
-    folder: str, sources: Sequence[Source], make: Maker, *, settings: TransferFlags
+    folder: str, sources: Sequence[Source], make: Maker, *, flags: TransferFlags
 ) -> None:
     """Fetches the sources, and makes the folder and its record."""
     with files.naming_path(folder):
-        paths = [_arrived(source, os.path.dirname(folder), settings) for source in sources]
+        paths = [_arrived(source, os.path.dirname(folder), flags) for source in sources]
     fetched = [path for path in paths if os.path.basename(path).startswith(".")]
     with files.atomic_folder(folder) as new:
         try:
@@ -89,13 +89,13 @@ def _make_folder(
         transfer.discard(path)
 
 
-def _arrived(source: Source, parent: str, settings: TransferFlags) -> str:
+def _arrived(source: Source, parent: str, flags: TransferFlags) -> str:
     """Returns the path of a file that a user put in place, or fetches it."""
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
         _LOGGER.info("Using %s instead of a download.", own)
         return own
-    transfer.fetch(source.url, hidden, settings)
+    transfer.fetch(source.url, hidden, flags)
     return hidden
 
 

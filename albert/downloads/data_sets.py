@@ -17,13 +17,13 @@ from albert.util.errors import UserError
 _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 
-def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) -> str:
+def obtain(data_set: DataSet, data_dir: str, flags: TransferFlags = USUAL) -> str:
     """Returns the folder of a data set below `data_dir`; downloads it if it is missing.
 
     Args:
       data_set: which one.
       data_dir: a folder of this machine.
-      settings: of the transfer.
+      flags: of the transfer.
 
     Raises:
       UserError: see cache.obtain; or it cannot be had by an address.
@@ -38,7 +38,7 @@ def obtain(data_set: DataSet, data_dir: str, settings: TransferFlags = USUAL) ->
             )
         return folder
     make = _make_mrpc if data_set.name == "mrpc" else _unpack
-    cache.obtain(folder, data_set.sources, functools.partial(make, data_set), settings=settings)
+    cache.obtain(folder, data_set.sources, functools.partial(make, data_set), flags=flags)
     return folder
 
 

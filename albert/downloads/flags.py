@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from typing import NamedTuple, Optional
 
-from albert.util.flags import Settings, flag
+from albert.util.flags import BaseFlags, flag
 
 
 class Source(NamedTuple):
@@ -26,7 +26,7 @@ _transfer = functools.partial(flag, group="Transfer")
 
 
 @dataclasses.dataclass(frozen=True)
-class TransferFlags(Settings):
+class TransferFlags(BaseFlags):
     """The flags for the source and the limits of a download."""
 
     base_url: Optional[str] = _transfer(None, "Address of a folder on a mirror.")

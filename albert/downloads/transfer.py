@@ -42,13 +42,13 @@ def discard(path: str) -> None:
             os.remove(name)
 
 
-def fetch(url: str, path: str, settings: TransferFlags) -> None:
+def fetch(url: str, path: str, flags: TransferFlags) -> None:
     """Downloads a file, continuing an earlier transfer of the same version.
 
     Args:
       url: http or https address; https is not left for http.
       path: local file; with it comes `path`.json.
-      settings: with the limits of time and size.
+      flags: with the limits of time and size.
 
     Raises:
       UserError: the server has no such file, or it is too large.
@@ -57,7 +57,7 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
     """
     import requests
 
-    deadline = time.monotonic() + 60 * settings.time_limit_minutes
+    deadline = time.monotonic() + 60 * flags.time_limit_minutes
     shown = without_login(url)
     _LOGGER.info("Downloading %s.", shown)
     session = requests.Session()
@@ -65,7 +65,7 @@ def fetch(url: str, path: str, settings: TransferFlags) -> None:
         del session.adapters["http://"]  # so that no redirection leads there
     for pause in (*PAUSES, None):
         try:
-            _receive(session, url, path, limit_gb=settings.size_limit_gb, deadline=deadline)
+            _receive(session, url, path, limit_gb=flags.size_limit_gb, deadline=deadline)
             return
         except requests.RequestException as error:
             # Messages are nested: keep the innermost.

@@ -59,10 +59,10 @@ def from_albert_zh(
     Raises:
       UserError: the variables are not albert_zh's, or do not fit the configuration.
     """
-    settings = config.to_dict()
-    settings.update(embedding_layout="albert_zh", share_type="all")
-    settings.update(num_hidden_groups=1, inner_group_num=1)
-    config, values = modeling.AlbertConfig.from_dict(settings), dict(values)
+    flags = config.to_dict()
+    flags.update(embedding_layout="albert_zh", share_type="all")
+    flags.update(num_hidden_groups=1, inner_group_num=1)
+    config, values = modeling.AlbertConfig.from_dict(flags), dict(values)
     if f"{_TABLE}_1" in values:  # its name in the older checkpoints
         values.setdefault(_TABLE, values.pop(f"{_TABLE}_1"))
     table = names.albert_zh(config, len(values.get("output_bias", ())))
@@ -100,5 +100,5 @@ def to_google_layout(
     if projection is not None:
         product = values[_TABLE].astype(np.float64) @ projection.astype(np.float64)  # [V, H]
         values[_TABLE] = product.astype(np.float32)
-    settings = dict(config.to_dict(), embedding_size=config.hidden_size, embedding_layout="google")
-    return modeling.AlbertConfig.from_dict(settings), values
+    flags = dict(config.to_dict(), embedding_size=config.hidden_size, embedding_layout="google")
+    return modeling.AlbertConfig.from_dict(flags), values

@@ -7,7 +7,7 @@ import functools
 from typing import Optional
 
 from albert.configs.flags import TokenizerFlags
-from albert.util.flags import Settings, flag
+from albert.util.flags import BaseFlags, flag
 
 CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a model's folder
 # Value of --head, beside auto -> transformers' class.
@@ -45,7 +45,7 @@ class ConversionFlags(TokenizerFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class ModelExportFlags(Settings):
+class ModelExportFlags(BaseFlags):
     """The flags of export_model."""
 
     model_dir: str = _folder("Folder of the model, or the name of a released one.")

@@ -73,7 +73,7 @@ def _rename(
 # ---- to Hugging Face ----
 
 
-def to_huggingface(settings: ConversionFlags, model: Source, folder: str) -> Report:
+def to_huggingface(flags: ConversionFlags, model: Source, folder: str) -> Report:
     """Converts a model of ours to files that transformers loads.
 
     Raises:
@@ -81,8 +81,8 @@ def to_huggingface(settings: ConversionFlags, model: Source, folder: str) -> Rep
     """
     config = model.config
     huggingface_files.check_variant(config)
-    description, description_name = model_vocabulary.read_description(settings.input_dir)
-    source, head = checkpoints.read(model.checkpoint), settings.head
+    description, description_name = model_vocabulary.read_description(flags.input_dir)
+    source, head = checkpoints.read(model.checkpoint), flags.head
     is_v2 = any(name.startswith(names.SQUAD_V2_SCOPES) for name in source)
     if head == "auto" and is_v2:
         raise UserError(
@@ -119,18 +119,16 @@ def to_huggingface(settings: ConversionFlags, model: Source, folder: str) -> Rep
 # ---- from Hugging Face ----
 
 
-def from_huggingface(settings: ConversionFlags, new: str) -> Report:
+def from_huggingface(flags: ConversionFlags, new: str) -> Report:
     """Converts a folder of transformers' to files of ours.
 
     Raises:
       UserError: the model has no counterpart here, or the weights do not fit the configuration.
     """
-    folder = settings.input_dir
-    config, theirs = huggingface_files.read_config(
-        folder, approximate_gelu=settings.approximate_gelu
-    )
+    folder = flags.input_dir
+    config, theirs = huggingface_files.read_config(folder, approximate_gelu=flags.approximate_gelu)
     source = _their_weights(folder, config, is_tied=theirs.get("tie_word_embeddings", True))
-    head = settings.head
+    head = flags.head
     for name in ("tagging", "multiple_choice"):  # whose weights are called like a classifier's
         if head == "auto" and HEADS[name] in (theirs.get("architectures") or ()):
             head = name
@@ -143,7 +141,7 @@ def from_huggingface(settings: ConversionFlags, new: str) -> Report:
         values["bert/pooler/dense/kernel"] = kernel
         values["bert/pooler/dense/bias"] = np.zeros(size, np.float32)
     model_folder.write_model(new, config, values)
-    vocabulary, keep_accents = huggingface_tokenizer.read_vocabulary(settings)
+    vocabulary, keep_accents = huggingface_tokenizer.read_vocabulary(flags)
     if vocabulary:
         _put_vocabulary(new, vocabulary, keep_accents)
     else:

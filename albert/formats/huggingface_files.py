@@ -31,15 +31,15 @@ _SETTINGS_PATH = pathlib.Path(__file__).with_name("huggingface_settings.json")
 TABLES = json.loads(_SETTINGS_PATH.read_text(encoding="utf-8"))
 
 
-def check_settings(settings: Mapping[str, Any], table: str, where: str) -> None:
+def check_flags(flags: Mapping[str, Any], table: str, where: str) -> None:
     """Refuses, by name, a value that a table does not allow, and a key that it does not have.
 
     None is no setting. A token may be an object with its text as `content`.
     """
     groups = dict(TABLES[table])
     fixed, free = groups.pop("fixed"), itertools.chain(*groups.values())
-    for key in settings.keys() - set(free):
-        value = settings[key]
+    for key in flags.keys() - set(free):
+        value = flags[key]
         value = value.get("content", value) if isinstance(value, dict) else value
         if value is not None and value not in fixed.get(key, ()):
             hint = "albert does not know this setting. If it has no effect, remove it."
@@ -78,7 +78,7 @@ def read_config(
         if not approximate_gelu:
             raise UserError(f"{path}: hidden_act is gelu. --approximate_gelu reads it as gelu_new.")
         theirs["hidden_act"] = "gelu_new"
-    check_settings(theirs, CONFIG_NAME, path)
+    check_flags(theirs, CONFIG_NAME, path)
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
     ours = {"vocab_size": 30000, **ours, "hidden_act": str(theirs["hidden_act"]).split("_")[0]}
     try:

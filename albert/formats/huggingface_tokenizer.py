@@ -101,7 +101,7 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         raise UserError(
             f"{vocabulary.path} has no tokens [CLS] and [SEP], which transformers needs."
         )
-    settings = {
+    flags = {
         "do_lower_case": lower,
         "model_max_length": max_seq_length,
         "tokenizer_class": "BertTokenizer",
@@ -109,8 +109,8 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
     if vocabulary.key == "spm_model_file":
-        huggingface_files.check_settings(content, "spiece.model", vocabulary.path)
-        settings.update(
+        huggingface_files.check_flags(content, "spiece.model", vocabulary.path)
+        flags.update(
             {name: token for name, token in _SPECIAL.items() if token in ids},
             tokenizer_class="PreTrainedTokenizerFast",  # it changes nothing in tokenizer.json
             keep_accents=content["keep_accents"],
@@ -119,7 +119,7 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         files.atomic_write_json(os.path.join(folder, _JSON_NAME), tokenizer)
     path = os.path.join(folder, _NAMES[vocabulary.key])
     files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
-    files.atomic_write_json(os.path.join(folder, _CONFIG_NAME), settings)
+    files.atomic_write_json(os.path.join(folder, _CONFIG_NAME), flags)
 
 
 # ---- from Hugging Face ----
@@ -143,7 +143,7 @@ def read_config(folder: str) -> Dict[str, Any]:
     return _read_optional(folder, _CONFIG_NAME, _CONFIG)
 
 
-def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Optional[bool]]:
+def read_vocabulary(flags: ConversionFlags) -> Tuple[Optional[Vocabulary], Optional[bool]]:
     """Returns the vocabulary in --input_dir, or that of a flag, and whether it keeps accents.
 
     None: there is none; the SentencePiece model says whether it keeps accents.
@@ -151,11 +151,11 @@ def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Op
     Raises:
       UserError: a setting that changes ids has no counterpart here, or two files differ in one.
     """
-    folder, vocabulary = settings.input_dir, _find_vocabulary(settings)
+    folder, vocabulary = flags.input_dir, _find_vocabulary(flags)
     if not vocabulary:
         return None, None
     content, config = _read(vocabulary), read_config(folder)
-    huggingface_files.check_settings(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
+    huggingface_files.check_flags(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
     tokenizer = _read_optional(folder, _JSON_NAME, _JSON)
     added = config.get("added_tokens_decoder") or {}
     tokens = {token for token, _ in content["vocab"]}
@@ -168,15 +168,15 @@ def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Op
             )
     rules = _rules(tokenizer, content, vocabulary, folder=folder) if tokenizer else {}
     for name, value in rules.items():
-        if config.get(name) not in (value, None) and name not in settings.given:
+        if config.get(name) not in (value, None) and name not in flags.given:
             raise UserError(
                 f"{folder}: {name} is {config[name]} in {_CONFIG_NAME}, and {value} in "
                 f"{_JSON_NAME}. Correct the wrong one."
             )
     rules = {**config, **rules}
     lower, strips = rules.get("do_lower_case"), rules.get("strip_accents")
-    if lower is None or "do_lower_case" in settings.given:
-        lower = settings.do_lower_case
+    if lower is None or "do_lower_case" in flags.given:
+        lower = flags.do_lower_case
     if vocabulary.key == "vocab_file" and strips not in (None, lower):
         raise UserError(
             f"{folder}: strip_accents is {strips}, do_lower_case is {lower}. albert drops accents "
@@ -186,12 +186,12 @@ def read_vocabulary(settings: ConversionFlags) -> Tuple[Optional[Vocabulary], Op
     return vocabulary._replace(do_lower_case=lower), rules.get("keep_accents")
 
 
-def _find_vocabulary(settings: ConversionFlags) -> Optional[Vocabulary]:
+def _find_vocabulary(flags: ConversionFlags) -> Optional[Vocabulary]:
     for key in _NAMES:
-        if getattr(settings, key):
-            return Vocabulary(key, getattr(settings, key))
+        if getattr(flags, key):
+            return Vocabulary(key, getattr(flags, key))
     for key, name in _NAMES.items():
-        path = os.path.join(settings.input_dir, name)
+        path = os.path.join(flags.input_dir, name)
         if tf.io.gfile.exists(path):
             return Vocabulary(key, path)
     return None
@@ -207,7 +207,7 @@ def _rules(
     """What tokenizer.json says of lower case and accents; refuses what changes ids otherwise."""
     path, model = os.path.join(folder, _JSON_NAME), tokenizer["model"]
     is_wordpiece = vocabulary.key == "vocab_file"
-    huggingface_files.check_settings(ours, "spiece.model", vocabulary.path)
+    huggingface_files.check_flags(ours, "spiece.model", vocabulary.path)
     model.setdefault("type", "WordPiece" if is_wordpiece else "Unigram")
     steps: List[Dict[str, Any]] = []
     for name in _PARTS:

@@ -13,7 +13,7 @@ from albert.configs.flags import (
     speed_flag,
 )
 from albert.util.errors import UserError
-from albert.util.flags import Settings, describe
+from albert.util.flags import BaseFlags, describe
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
 ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
@@ -23,7 +23,7 @@ LAST_LAYER = -1
 
 
 @dataclasses.dataclass(frozen=True)
-class TextFlags(Settings):
+class TextFlags(BaseFlags):
     """The flags for the input texts and the output."""
 
     input_file: str = data_flag("-", "Texts, one per line; - is standard input.", path=True)

@@ -49,7 +49,7 @@ from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from albert.util import progress
 from albert.util.errors import UserError
-from albert.util.flags import Settings
+from albert.util.flags import BaseFlags
 
 _LOGGER = logging.getLogger("albert")
 
@@ -122,13 +122,13 @@ def parts_of(text: Text) -> Tuple[str, ...]:
 # ---- texts from files and pipes ----
 
 
-def read_texts(settings: TextFlags, training_columns: Sequence[str] = ()) -> Iterator[Texts]:
+def read_texts(flags: TextFlags, training_columns: Sequence[str] = ()) -> Iterator[Texts]:
     """Yields the texts of --input_file in groups that arrived together.
 
     `training_columns` are those of `text_lines.TextReader`.
     """
-    path = settings.input_file
-    reader = text_lines.TextReader(path, settings.columns, training_columns)
+    path = flags.input_file
+    reader = text_lines.TextReader(path, flags.columns, training_columns)
     has_bar = path != text_lines.STANDARD
     bar = progress.Progress("Answering", None, unit="texts", has_bar=has_bar)
     with text_lines.open_input(path) as stream, bar:
@@ -140,10 +140,10 @@ def read_texts(settings: TextFlags, training_columns: Sequence[str] = ()) -> Ite
         _LOGGER.warning("The first empty text is in %s.", reader.first_empty)
 
 
-def announce(config: modeling.AlbertConfig, checkpoint: str, settings: TextFlags) -> None:
+def announce(config: modeling.AlbertConfig, checkpoint: str, flags: TextFlags) -> None:
     """Logs the first line of a script that answers texts: model, precision and device."""
     is_program = exported.is_program(checkpoint)
-    runs = f"as {checkpoint}" if is_program else f"in {settings.precision}"
+    runs = f"as {checkpoint}" if is_program else f"in {flags.precision}"
     where = devices.training_line(0 if is_program else 1, "Running")
     _LOGGER.info("%s %s. %s", model_folder.model_summary(config), runs, where)
 
@@ -173,31 +173,31 @@ def answer_texts(
 
 
 def find_source(
-    flags: Settings = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
+    flags: BaseFlags = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
 ) -> Source:
     """Returns the model that a script's flags, or the values in `parts`, name.
 
     Raises:
       UserError: none, or files that do not belong together.
     """
-    model_flags = {
+    encoder_flags = {
         name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS
     }
-    settings = released.resolve_model_files(
-        flags_lib.make(EncoderFlags, **{**model_flags, **parts})
+    model_flags = released.resolve_model_files(
+        flags_lib.make(EncoderFlags, **{**encoder_flags, **parts})
     )
-    config, checkpoint = fine_tuning_utils.load_config(settings), settings.init_checkpoint
+    config, checkpoint = fine_tuning_utils.load_config(model_flags), model_flags.init_checkpoint
     tokenizer = vocabulary = None
-    if needs_vocabulary or settings.spm_model_file or settings.vocab_file:
-        tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
+    if needs_vocabulary or model_flags.spm_model_file or model_flags.vocab_file:
+        tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(model_flags, config)
     else:
         _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
-    longest = settings.max_seq_length or config.max_position_embeddings
+    longest = model_flags.max_seq_length or config.max_position_embeddings
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))
     else:
         checkpoint = checkpoints.resolve(checkpoint)
-    path = settings.albert_config_file or ""
+    path = model_flags.albert_config_file or ""
     return Source(config, checkpoint, tokenizer, longest, vocabulary, path)
 
 

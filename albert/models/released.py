@@ -22,7 +22,7 @@ from albert.models.flags import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
 from albert.models.releases import Release, find_release
 from albert.runtimes import hub_module
 from albert.util.errors import UserError
-from albert.util.flags import AnySettings
+from albert.util.flags import AnyFlags
 
 
 def local_folder(model: str) -> str:
@@ -46,7 +46,7 @@ def local_folder(model: str) -> str:
 
 def obtain(
     release: Release,
-    settings: TransferFlags = USUAL,
+    flags: TransferFlags = USUAL,
     *,
     cache_dir: Optional[str] = None,
 ) -> str:
@@ -54,7 +54,7 @@ def obtain(
 
     Args:
       release: which one.
-      settings: of the transfer.
+      flags: of the transfer.
       cache_dir: None for CACHE_DIR.
 
     Raises:
@@ -77,7 +77,7 @@ def obtain(
             )
             shutil.rmtree(unpacked)
 
-    cache.obtain(folder, [source], make, settings=settings)
+    cache.obtain(folder, [source], make, flags=flags)
     return _model_folder(folder)
 
 
@@ -90,8 +90,8 @@ def _model_folder(folder: str) -> str:
 # ---- the flags of a script ----
 
 
-def resolve_model_files(settings: AnySettings) -> AnySettings:
-    """Returns the settings with the model's files from its folder; see Settings.fill_in.
+def resolve_model_files(flags: AnyFlags) -> AnyFlags:
+    """Returns the flags with the model's files from its folder; see BaseFlags.fill_in.
 
     The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
     --albert_config_file, --init_checkpoint and the vocabulary, unless they are given. Without these
@@ -99,31 +99,31 @@ def resolve_model_files(settings: AnySettings) -> AnySettings:
     record replaces the default of --do_lower_case.
 
     Args:
-      settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
+      flags: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
         vocab_file, do_lower_case and albert_hub_module_handle. Without do_lower_case no vocabulary
         is searched for: it is that of pretraining's records.
 
     Raises:
       UserError: see `local_folder`, `model_folder.find_files` and `hub_module.read`.
     """
-    flags = settings.to_dict()
-    folder, start = flags["albert_dir"], flags["init_checkpoint"]
-    module = flags.get("albert_hub_module_handle")
-    has_tokenizer = "do_lower_case" in flags
+    values = flags.to_dict()
+    folder, start = values["albert_dir"], values["init_checkpoint"]
+    module = values.get("albert_hub_module_handle")
+    has_tokenizer = "do_lower_case" in values
     parts = ("init_checkpoint", *model_folder.NAMES)
-    named = {name: flags[name] for name in parts if flags.get(name)}
+    named = {name: values[name] for name in parts if values.get(name)}
     if module:
         origin, model_files = module, _module_files(module, named)
-    elif folder or start and (has_tokenizer or not flags["albert_config_file"]):
+    elif folder or start and (has_tokenizer or not values["albert_config_file"]):
         folder = folder and local_folder(folder)
         origin = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
         model_files = model_folder.find_files(origin, named, with_vocabulary=has_tokenizer)
     else:
-        return settings
-    do_lower_case = flags.get("do_lower_case")
+        return flags
+    do_lower_case = values.get("do_lower_case")
     recorded_lower = model_files.pop("do_lower_case", None)
     if recorded_lower not in (None, do_lower_case):
-        if "do_lower_case" in settings.given:
+        if "do_lower_case" in flags.given:
             raise UserError(
                 f"--do_lower_case={do_lower_case} contradicts {origin}, where it is "
                 f"{recorded_lower}. Leave the flag out."
@@ -135,8 +135,8 @@ def resolve_model_files(settings: AnySettings) -> AnySettings:
         "albert_dir": folder,
         "albert_hub_module_handle": None,
     }
-    changes = {name: value for name, value in new.items() if value != flags.get(name, value)}
-    return settings.fill_in(**changes)
+    changes = {name: value for name, value in new.items() if value != values.get(name, value)}
+    return flags.fill_in(**changes)
 
 
 def _module_files(handle: str, named: Mapping[str, str]) -> model_folder.ModelFiles:

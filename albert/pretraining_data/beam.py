@@ -85,9 +85,9 @@ class Engine(cluster.Engine):
 
     storage = Storage
 
-    def __init__(self, settings: BeamFlags):
-        self._settings = settings
-        self._options = parse_options(settings.pipeline_options)
+    def __init__(self, flags: BeamFlags):
+        self._settings = flags
+        self._options = parse_options(flags.pipeline_options)
         values = self._options.get_all_options()
         self.name = " at ".join(filter(None, [values["runner"], values["job_endpoint"]])) or "Beam"
 

@@ -102,7 +102,7 @@ class Engine:
         raise NotImplementedError
 
 
-def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
+def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
     """Makes the records of a job, unless they are there already.
 
     Returns:
@@ -113,27 +113,27 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
         that cannot be used, an unfit vocabulary; or as `Shards.make_way` or the engine.
     """
     started = time.time()
-    if settings.random_next_sentence:
+    if flags.random_next_sentence:
         raise UserError(
             "--random_next_sentence does not work on a cluster. Use create_pretraining_data on one "
             "machine."
         )
-    maker, vocabulary = prepare(settings)
-    base, ending = split_name(settings.output_file)
-    others = [vocabulary.path, settings.user_dictionary, f"{base}.counts.json"]
+    maker, vocabulary = prepare(flags)
+    base, ending = split_name(flags.output_file)
+    others = [vocabulary.path, flags.user_dictionary, f"{base}.counts.json"]
     with explained(f"--input_file: {engine.name}"):
         text = engine.find_text(list(filter(None, others)))
     size = sum(size * _UNPACKED ** documents.is_compressed(path) for path, size, _ in text)
     if not size:
         raise UserError("--input_file: every file is empty.")
-    count = settings.num_shards or min(_MOST, 1 + size * settings.dupe_factor // _SHARD_TEXT)
+    count = flags.num_shards or min(_MOST, 1 + size * flags.dupe_factor // _SHARD_TEXT)
     fingerprint = _fingerprint(text, maker.fingerprint(vocabulary.path))
     outputs = Shards(base, ending, count, fingerprint, engine.storage)
     report = outputs.report()
     if report:
         _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
     else:
-        outputs.make_way(overwrite=settings.overwrite)
+        outputs.make_way(overwrite=flags.overwrite)
         copy = model_vocabulary.beside_records(os.path.dirname(base), vocabulary)
         engine.storage.copy(vocabulary.path, copy)
         try:
@@ -147,7 +147,7 @@ def create_pretraining_data(settings: ClusterFlags, engine: Engine) -> str:
             raise UserError(f"{engine.name}: the job ended early. Its log says why.")
     job.report(Counts(*map(report["counts"].get, Counts._fields)), started)
     _LOGGER.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
-    config_files.record(config_files.beside(outputs.counts), settings.given_values())
+    config_files.record(config_files.beside(outputs.counts), flags.given_values())
     return outputs.counts
 
 

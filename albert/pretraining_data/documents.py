@@ -30,7 +30,7 @@ from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.pretraining_data.flags import TEXT_FIELD, DataSettings
+from albert.pretraining_data.flags import TEXT_FIELD, DataFlags
 from albert.util import files, json_files, many_files
 from albert.util.errors import UserError
 
@@ -255,7 +255,7 @@ def _is_blank(line: bytes) -> bool:
 # ------------------------------------------------------------------------------------------ blocks
 
 
-def read_blocks(paths: Sequence[str], settings: DataSettings) -> Iterator[TextBlock]:
+def read_blocks(paths: Sequence[str], flags: DataFlags) -> Iterator[TextBlock]:
     """Yields the text as blocks of whole documents, or parts of long ones.
 
     A block that has text of one document only gets a neighbour with random_next_sentence.
@@ -263,9 +263,9 @@ def read_blocks(paths: Sequence[str], settings: DataSettings) -> Iterator[TextBl
     Raises:
       ValueError: as read_documents; random_next_sentence and a single document.
     """
-    keeps_bad = settings.input_file_mode == "rb"
-    text = read_documents(paths, text_field=settings.text_field, keeps_bad=keeps_bad)
-    window_bytes = settings.shuffle_window_mb * _MEGABYTE
+    keeps_bad = flags.input_file_mode == "rb"
+    text = read_documents(paths, text_field=flags.text_field, keeps_bad=keeps_bad)
+    window_bytes = flags.shuffle_window_mb * _MEGABYTE
     done = 0
     last: Optional[RawDocument] = None
     other: Optional[RawDocument] = None  # the last one of another source than `last`
@@ -275,8 +275,8 @@ def read_blocks(paths: Sequence[str], settings: DataSettings) -> Iterator[TextBl
                 other = last
             last = document
         neighbour = None
-        if settings.random_next_sentence and documents[0].source == last.source:
-            neighbour = other or _next_document(paths, last.source, settings.text_field)
+        if flags.random_next_sentence and documents[0].source == last.source:
+            neighbour = other or _next_document(paths, last.source, flags.text_field)
         block = TextBlock(documents, neighbour, number, done // window_bytes)
         yield block
         done += block.bytes

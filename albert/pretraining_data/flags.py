@@ -12,7 +12,7 @@ from albert.configs.flags import (
     output_flag,
     speed_flag,
 )
-from albert.util.flags import Settings, flag
+from albert.util.flags import BaseFlags, flag
 
 TEXT_FIELD = "text"  # of JSON lines
 
@@ -21,7 +21,7 @@ _file = functools.partial(flag, None, path=True, required=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class DataSettings(Settings):
+class DataFlags(BaseFlags):
     """What records are made of."""
 
     max_seq_length: int = data_flag(
@@ -77,7 +77,7 @@ class DataSettings(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class RecordFlags(DataSettings, TokenizerFlags):
+class RecordFlags(DataFlags, TokenizerFlags):
     """The flags of the text, the tokens and the records, on one machine or on a cluster."""
 
     input_file: str = _file("Text or JSON lines: files, patterns and folders.", group="Data")
@@ -139,7 +139,7 @@ class SparkFlags(ClusterFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class VocabularyFlags(Settings):
+class VocabularyFlags(BaseFlags):
     """The flags of train_vocab."""
 
     input_file: str = _file("Text or JSON lines, one sentence per line: files, patterns, folders.")

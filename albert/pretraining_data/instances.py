@@ -20,8 +20,9 @@ from albert.data import records as example_batches
 from albert.pretraining_data import documents as text_documents
 from albert.pretraining_data import masking, random_keys, words
 from albert.pretraining_data import pairs as segment_pairs
-from albert.pretraining_data.flags import DataSettings, RecordFlags
-from albert.util import files, flags
+from albert.pretraining_data.flags import DataFlags, RecordFlags
+from albert.util import files
+from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 FORMAT = 2  # raise it when the same settings give other records than before
@@ -56,38 +57,38 @@ def total(rows: Iterable[Iterable[int]]) -> Counts:
     )
 
 
-def check_settings(settings: DataSettings) -> None:
+def check_flags(flags: DataFlags) -> None:
     """Raises ValueError for values out of range or in conflict; warns of too few slots."""
-    flags.make(DataSettings, **_record_settings(settings))
-    if settings.language == "any" and settings.user_dictionary:
+    flags_lib.make(DataFlags, **_record_settings(flags))
+    if flags.language == "any" and flags.user_dictionary:
         raise UserError(
             "--user_dictionary needs --language=zh, because jieba reads it. Give both or neither."
         )
-    if settings.language == "zh" and settings.word_start == "underline":
+    if flags.language == "zh" and flags.word_start == "underline":
         raise UserError(
             "--word_start=underline does not work with --language=zh: jieba finds the words. "
             "Leave out one of them."
         )
-    if settings.masked_lm_prob == 0 and settings.do_permutation:
+    if flags.masked_lm_prob == 0 and flags.do_permutation:
         raise UserError(
             "--do_permutation moves as many tokens as are masked, and --masked_lm_prob=0 masks "
             "none. Leave out one of them."
         )
-    warn_of_few_slots(settings)
+    warn_of_few_slots(flags)
 
 
-def _record_settings(settings: DataSettings) -> Dict[str, Any]:
-    return {name: getattr(settings, name) for name in DataSettings().to_dict()}
+def _record_settings(flags: DataFlags) -> Dict[str, Any]:
+    return {name: getattr(flags, name) for name in DataFlags().to_dict()}
 
 
-def warn_of_few_slots(settings: DataSettings) -> None:
+def warn_of_few_slots(flags: DataFlags) -> None:
     """Warns where a full sequence has room for fewer masks than its share of masked tokens."""
-    num_masked = int(round(settings.max_seq_length * settings.masked_lm_prob))
-    if num_masked > settings.max_predictions_per_seq:
+    num_masked = int(round(flags.max_seq_length * flags.masked_lm_prob))
+    if num_masked > flags.max_predictions_per_seq:
         _LOGGER.warning(
-            f"Long sequences get fewer masks: {100 * settings.masked_lm_prob:.3g}% of "
-            f"{settings.max_seq_length} tokens are {num_masked}, and there is room for "
-            f"{settings.max_predictions_per_seq}. Use --max_predictions_per_seq={num_masked}."
+            f"Long sequences get fewer masks: {100 * flags.masked_lm_prob:.3g}% of "
+            f"{flags.max_seq_length} tokens are {num_masked}, and there is room for "
+            f"{flags.max_predictions_per_seq}. Use --max_predictions_per_seq={num_masked}."
         )
 
 
@@ -122,20 +123,20 @@ KeyedRecord = Tuple[int, bytes]  # a place in the shuffle, below 2^64, and a tf.
 class InstanceMaker:
     """Turns text blocks into instances: holds the tokenizer and the tables made from it."""
 
-    def __init__(self, tokenizer: tokenization.FullTokenizer, settings: DataSettings):
+    def __init__(self, tokenizer: tokenization.FullTokenizer, flags: DataFlags):
         """Loads the segmenter if the language needs it.
 
         Raises:
           ValueError: unfit vocabulary (words.piece_table) or segmenter (words.ChineseSegmenter).
         """
         self._tokenizer = tokenizer
-        self._settings = settings
+        self._settings = flags
         self._segmenter = None
-        if settings.language == "zh":
-            self._segmenter = words.ChineseSegmenter(settings.user_dictionary)
+        if flags.language == "zh":
+            self._segmenter = words.ChineseSegmenter(flags.user_dictionary)
         model = tokenizer.sp_model
         self._table = words.piece_table(tokenizer.vocab, model)
-        rule = words.word_start_rule(model is not None, settings.word_start)
+        rule = words.word_start_rule(model is not None, flags.word_start)
         self._is_word_start = list(map(rule, tokenizer.vocab))
         # Whether an unknown token starts a word depends on its text in the line.
         self._unknown = model.unk_id() if rule is words.starts_word else None
@@ -164,7 +165,7 @@ class InstanceMaker:
                 tokenized,
                 pairs.take(order[start : start + rows]),
                 table=self._table,
-                settings=self._settings,
+                flags=self._settings,
             )
             for start in range(0, len(order), rows)
         )
@@ -245,14 +246,14 @@ class InstanceMaker:
         return [encoding.ids for encoding in encodings], starts
 
 
-def prepare(settings: RecordFlags) -> Tuple[InstanceMaker, fine_tuning_utils.Vocabulary]:
+def prepare(flags: RecordFlags) -> Tuple[InstanceMaker, fine_tuning_utils.Vocabulary]:
     """Returns what makes the instances, and the vocabulary to keep beside the records.
 
     For errors see check_settings, load_vocabulary and InstanceMaker.
     """
-    check_settings(settings)
-    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings)
-    return InstanceMaker(tokenizer, settings), vocabulary
+    check_flags(flags)
+    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(flags)
+    return InstanceMaker(tokenizer, flags), vocabulary
 
 
 def keyed_records(

@@ -56,7 +56,7 @@ _KEY = operator.itemgetter(slice(_KEY_BYTES))  # of a record of a part
 Output = Tuple[str, Dict[str, Any]]  # a path, and the fingerprint: what the file is made from
 
 
-def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
+def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     """Makes the records of `output_file` from the text of `input_file`, on this machine.
 
     Each output file is written in one step when it is finished, with its metadata. If all are there
@@ -69,22 +69,22 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
       ValueError: wrong settings, no text, bad UTF-8, an output file that must not be replaced.
     """
     started = time.time()
-    maker, vocabulary = prepare(settings)
-    paths = files.split_paths(settings.output_file)
-    others = filter(None, [*paths, vocabulary.path, settings.user_dictionary])
-    input_files = documents.find_files(settings.input_file, "input_file", but=list(others))
+    maker, vocabulary = prepare(flags)
+    paths = files.split_paths(flags.output_file)
+    others = filter(None, [*paths, vocabulary.path, flags.user_dictionary])
+    input_files = documents.find_files(flags.input_file, "input_file", but=list(others))
     names = list(map(os.path.abspath, [*input_files, *paths]))
     if len(set(names)) < len(names):
         raise UserError("--output_file must name each file once, and no input file.")
     text = list(many_files.each(provenance.stamp, input_files, "Looking at the text"))
     made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
     outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
-    work = work_folder(settings.work_dir, paths[0])
+    work = work_folder(flags.work_dir, paths[0])
     parts = os.path.join(work, provenance.digest([made_from, *paths])[:12])
     counts = None
     if os.path.exists(parts):
         _LOGGER.info("Resuming the job that was stopped.")
-    elif not settings.overwrite:
+    elif not flags.overwrite:
         for path in filter(tf.io.gfile.exists, paths):
             size, _ = files.state_of(path)
             check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
@@ -98,7 +98,7 @@ def create_pretraining_data(settings: JobFlags) -> Optional[Counts]:
         if reason:
             _LOGGER.info("Making the records, because %s.", reason)
             size = sum(file["size"] for file in text)
-            windows, counts = _make_parts(parts, input_files, size, maker=maker, settings=settings)
+            windows, counts = _make_parts(parts, input_files, size, maker=maker, flags=flags)
             check_counts(counts)
             _write(outputs, shuffled(windows), counts.instances)
             report(counts, started)
@@ -158,7 +158,7 @@ def work_folder(work_dir: Optional[str], output: str) -> str:
 
 
 def _make_parts(
-    folder: str, input_files: Sequence[str], size: int, *, maker: InstanceMaker, settings: JobFlags
+    folder: str, input_files: Sequence[str], size: int, *, maker: InstanceMaker, flags: JobFlags
 ) -> Tuple[List[List[str]], Counts]:
     """Makes the parts of `size` bytes of text that are not there yet.
 
@@ -173,8 +173,8 @@ def _make_parts(
     megabytes = None if any(map(documents.is_compressed, input_files)) else size / 1e6
     windows: Dict[int, List[str]] = collections.defaultdict(list)
     counts = Counts()
-    blocks = documents.read_blocks(input_files, settings)
-    processes = settings.num_processes or parallel.default_processes()
+    blocks = documents.read_blocks(input_files, flags)
+    processes = flags.num_processes or parallel.default_processes()
     with progress.Progress("Making instances", megabytes, unit="MB") as bar:
         for window, path, done, counts_of_block in parallel.ordered_map(make, blocks, processes):
             windows[window].append(path)

@@ -28,7 +28,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretraining_data import pairs as segment_pairs
-from albert.pretraining_data.flags import DataSettings
+from albert.pretraining_data.flags import DataFlags
 from albert.pretraining_data.random_keys import fold, seed_key
 from albert.pretraining_data.words import PieceTable
 
@@ -54,7 +54,7 @@ def masked_features(
     pairs: segment_pairs.Pairs,
     *,
     table: PieceTable,
-    settings: DataSettings,
+    flags: DataFlags,
 ) -> Dict[str, np.ndarray]:
     """Returns the features of N pretraining records, padded with zeros.
 
@@ -69,7 +69,7 @@ def masked_features(
     """
     end_a = pairs.length_a[:, None] + 1  # the first [SEP]
     end = end_a + pairs.length_b[:, None] + 1  # the second
-    column = np.arange(settings.max_seq_length)
+    column = np.arange(flags.max_seq_length)
     in_use, in_b = column <= end, column > end_a
     is_token = in_use & (column > 0) & (column != end_a) & (column != end)
     source = column + np.where(in_b, pairs.start_b[:, None] - end_a, pairs.start_a[:, None]) - 1
@@ -83,9 +83,9 @@ def masked_features(
         "token_boundary": (in_use & (block.word_starts[source] | ~is_token)).astype(np.uint8),
         "next_sentence_labels": pairs.label[:, None],
     }
-    if settings.masked_lm_prob == 0:
+    if flags.masked_lm_prob == 0:
         return features
-    return draw_masks(features, is_token, keys=pairs.key, vocabulary=table, settings=settings)
+    return draw_masks(features, is_token, keys=pairs.key, vocabulary=table, flags=flags)
 
 
 def draw_masks(
@@ -94,7 +94,7 @@ def draw_masks(
     *,
     keys: np.ndarray,
     vocabulary: PieceTable,
-    settings: DataSettings,
+    flags: DataFlags,
 ) -> Dict[str, np.ndarray]:
     """Returns features of N sequences with masks in input_ids, and with masked_lm_*.
 
@@ -105,23 +105,23 @@ def draw_masks(
     """
     ids = features["input_ids"]
     length = features["input_mask"].sum(axis=1, dtype=np.int64)  # [CLS] and [SEP] count
-    number = np.rint(length * settings.masked_lm_prob)  # halves become even
-    count = np.clip(number, 1, settings.max_predictions_per_seq).astype(np.int64)
-    words = _words(is_token, features["token_boundary"] > 0, settings)
+    number = np.rint(length * flags.masked_lm_prob)  # halves become even
+    count = np.clip(number, 1, flags.max_predictions_per_seq).astype(np.int64)
+    words = _words(is_token, features["token_boundary"] > 0, flags)
     rank = np.cumsum(is_token, axis=1) - is_token  # the number of tokens in front of a token
 
     def draws(of: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """64 random bits for each of some tokens."""
         return fold(fold(keys, of)[rows], rank[rows, columns])
 
-    chosen_words = _choose_words(words, fold(keys, WORDS), count, settings=settings)
+    chosen_words = _choose_words(words, fold(keys, WORDS), count, flags=flags)
     chosen = chosen_words[words.of_token] & is_token
     where = np.nonzero(chosen)
     output = ids.copy()
     output[where] = _replaced(ids[where], draws(ACTIONS, *where), vocabulary)
-    if settings.do_permutation:
+    if flags.do_permutation:
         order = fold(keys, _PERMUTED_WORDS)
-        both = _choose_words(words, order, count, settings=settings, taken=chosen_words)
+        both = _choose_words(words, order, count, flags=flags, taken=chosen_words)
         both = both[words.of_token] & is_token
         where = np.nonzero(both & ~chosen)
         # Within each row, the positions in random order.
@@ -130,7 +130,7 @@ def draw_masks(
         chosen = both
     rows, columns = np.nonzero(chosen)
     index = np.cumsum(chosen, axis=1)[rows, columns] - 1
-    positions, labels = np.zeros([2, len(ids), settings.slots], np.int32)
+    positions, labels = np.zeros([2, len(ids), flags.slots], np.int32)
     weights = np.zeros(positions.shape, np.float32)
     positions[rows, index], labels[rows, index] = columns, ids[rows, columns]
     weights[rows, index] = 1.0
@@ -163,10 +163,10 @@ class _Words(NamedTuple):
     first: np.ndarray  # int [N + 1]: the words in front of each sequence; all words
 
 
-def _words(is_token: np.ndarray, starts_word: np.ndarray, settings: DataSettings) -> _Words:
+def _words(is_token: np.ndarray, starts_word: np.ndarray, flags: DataFlags) -> _Words:
     """Words open at word starts and behind [CLS] and [SEP]; without whole words, anywhere."""
     opens = is_token.copy()
-    if settings.do_whole_word_mask:
+    if flags.do_whole_word_mask:
         opens[:, 1:] &= starts_word[:, 1:] | ~is_token[:, :-1]
     of_token = np.cumsum(opens).reshape(opens.shape) - 1
     start = np.append(np.flatnonzero(opens[is_token]), is_token.sum())
@@ -178,22 +178,22 @@ def _choose_words(
     keys: np.ndarray,
     count: np.ndarray,
     *,
-    settings: DataSettings,
+    flags: DataFlags,
     taken: Optional[np.ndarray] = None,
 ) -> np.ndarray:
     """bool [words + 1]: words chosen n-gram by n-gram until `count` tokens are reached.
 
     The words in `taken` are chosen from the start but do not add to the number.
     """
-    weights = 1.0 / np.arange(1, settings.ngram + 1)
-    if not settings.favor_shorter_ngram:
+    weights = 1.0 / np.arange(1, flags.ngram + 1)
+    if not flags.favor_shorter_ngram:
         weights = weights[::-1]
     sums = np.cumsum(weights)
     # A draw below the first means n = 1, below the second n = 2, and so on.
     thresholds = sums[:-1] / sums[-1]
     order, draws = _visits(np.diff(words.first), keys, words.of_token.shape[1].bit_length())
     chosen = np.zeros(words.start.shape, bool) if taken is None else taken.copy()
-    steps = np.arange(settings.ngram + 1)
+    steps = np.arange(flags.ngram + 1)
     row, room = np.arange(len(count)), count  # tokens still to be chosen
     for visit in range(order.shape[1]):
         active = (room > 0) & (words.first[row] + visit < words.first[row + 1])
@@ -234,13 +234,13 @@ def _visits(number: np.ndarray, keys: np.ndarray, index_bits: int) -> Tuple[np.n
 
 
 def masking(
-    *, settings: DataSettings, seed: int, vocabulary: PieceTable
+    *, flags: DataFlags, seed: int, vocabulary: PieceTable
 ) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
     """Returns a transform for data.batches.seeded_batches.
 
     It takes the features of N records, [N, ...], and their positions in the stream, int64 [N], and
     returns the features with new input_ids [N, S] and masked_lm_positions, masked_lm_ids,
-    masked_lm_weights [N, P]. `settings` are those of data creation, without do_permutation.
+    masked_lm_weights [N, P]. `flags` are those of data creation, without do_permutation.
     """
     seed_keys = fold(seed_key(seed), _MASKS)
 
@@ -248,7 +248,7 @@ def masking(
         def in_python(positions: np.ndarray, *values: np.ndarray) -> List[np.ndarray]:
             plain = _without_masks(dict(zip(features, values)))
             keys = fold(seed_keys, positions)
-            drawn = draw_masks(*plain, keys=keys, vocabulary=vocabulary, settings=settings)
+            drawn = draw_masks(*plain, keys=keys, vocabulary=vocabulary, flags=flags)
             return [drawn[name] for name in features]
 
         columns = features.values()

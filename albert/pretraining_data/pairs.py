@@ -25,7 +25,7 @@ from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from albert.pretraining_data.flags import DataSettings
+from albert.pretraining_data.flags import DataFlags
 from albert.pretraining_data.random_keys import below, fold, seed_key, uniform
 
 # What is drawn from the key of a pass over a document, and from the key of a pair.
@@ -81,36 +81,36 @@ def tokenized_block(
     return TokenizedBlock(ids, np.array(word_starts, bool), borders, documents)
 
 
-def longest(settings: DataSettings) -> int:
+def longest(flags: DataFlags) -> int:
     """Returns the most tokens of a pair: a sequence without [CLS] and two [SEP]."""
-    return settings.max_seq_length - 3
+    return flags.max_seq_length - 3
 
 
-def make_pairs(block: TokenizedBlock, settings: DataSettings, own: int) -> Tuple[Pairs, int]:
+def make_pairs(block: TokenizedBlock, flags: DataFlags, own: int) -> Tuple[Pairs, int]:
     """Returns the pairs of all passes over the first `own` documents of `block`, cut to fit.
 
     The other documents are there for random_next_sentence.
     The second value is the number of chunks without a pair: single tokens at a document's end.
     """
-    most = longest(settings)
+    most = longest(flags)
     # A key for each (random_seed, document, pass): uint64 [D, dupe_factor].
     documents = np.array([document.index for document in block.documents[:own]])
     passes = fold(
-        fold(seed_key(settings.random_seed), documents)[:, None], np.arange(settings.dupe_factor)
+        fold(seed_key(flags.random_seed), documents)[:, None], np.arange(flags.dupe_factor)
     )
     # The length of a pass's chunks: now and then a random shorter one.
     shorter = 2 + below(fold(passes, _DRAW_LENGTH), most - 1)
-    is_short = uniform(fold(passes, _DRAW_IS_SHORT)) < settings.short_seq_prob
+    is_short = uniform(fold(passes, _DRAW_IS_SHORT)) < flags.short_seq_prob
     targets = np.where(is_short, shorter, most)
 
     first, last, first_b, last_b, key = _chunks(
-        block, fold(passes, _PAIRS), targets, has_random_next=settings.random_next_sentence
+        block, fold(passes, _PAIRS), targets, has_random_next=flags.random_next_sentence
     )
     spans = block.borders[np.array([[first, last], [first_b, last_b]])]  # [A and B, ends, N]
     label = first != first_b
     cut = _cut(block, first, last, keys=key)
     spans[0, 1], spans[1, 0] = np.where(label, [spans[0, 1], spans[1, 0]], cut)
-    if not settings.random_next_sentence:
+    if not flags.random_next_sentence:
         label = uniform(fold(key, _DRAW_LABEL)) < 0.5
         spans[:, :, label] = spans[::-1, :, label]
     (start_a, end_a), (start_b, end_b) = spans

@@ -31,19 +31,19 @@ class Engine(cluster.Engine):
       ValueError: there is no Java, or the cluster cannot be reached.
     """
 
-    def __init__(self, settings: SparkFlags):
-        self._settings = settings
-        self._patterns = files.split_paths(settings.input_file)
-        if re.match(r"(?!gs:)\w+://", settings.output_file):
+    def __init__(self, flags: SparkFlags):
+        self._settings = flags
+        self._patterns = files.split_paths(flags.input_file)
+        if re.match(r"(?!gs:)\w+://", flags.output_file):
             raise UserError("--output_file must be in a shared folder or on gs://.")
         if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
             raise UserError("Spark needs Java, such as Debian's package default-jre-headless.")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of workers on this machine
         builder = sql.SparkSession.builder.appName("create_pretraining_data_spark")
         builder = builder.config("spark.ui.showConsoleProgress", "true")
-        if settings.master:
-            builder = builder.master(settings.master)
-        with cluster.explained(f"--master={settings.master}: Spark does not start"):
+        if flags.master:
+            builder = builder.master(flags.master)
+        with cluster.explained(f"--master={flags.master}: Spark does not start"):
             self._session = builder.getOrCreate()
         self.name = f"Spark at {self._session.sparkContext.master}"
 

@@ -137,12 +137,12 @@ def _warn_of_accents(sample: Sequence[bytes]) -> None:
         )
 
 
-def _train_on(folder: str, settings: VocabularyFlags) -> bytes:
+def _train_on(folder: str, flags: VocabularyFlags) -> bytes:
     """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill.
 
     It is not a fork: SentencePiece cannot train where TensorFlow 1.15 was loaded before it.
     """
-    size, coverage = settings.vocab_size, settings.character_coverage
+    size, coverage = flags.vocab_size, flags.character_coverage
     recipe = dict(_RECIPE, vocab_size=size, character_coverage=coverage)
     arguments = json.dumps([recipe, *map(os.path.abspath, sys.path)])
     process = subprocess.Popen(
@@ -182,7 +182,7 @@ def _train_on(folder: str, settings: VocabularyFlags) -> bytes:
     return files.read_bytes(os.path.join(folder, _MODEL))
 
 
-def train(settings: VocabularyFlags) -> TrainedVocabulary:
+def train(flags: VocabularyFlags) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
     Files appear whole.
@@ -191,26 +191,26 @@ def train(settings: VocabularyFlags) -> TrainedVocabulary:
       UserError: no such input, no text in it or none in UTF-8, a vocab_size that the text
         cannot give, or output files that are there already.
     """
-    model_file, vocab_file = (f"{settings.model_prefix}.{end}" for end in ("model", "vocab"))
+    model_file, vocab_file = (f"{flags.model_prefix}.{end}" for end in ("model", "vocab"))
     for path in (model_file, vocab_file):
-        if not settings.overwrite and files.gfile().exists(path):
+        if not flags.overwrite and files.gfile().exists(path):
             raise UserError(f"'{path}' exists. Choose another --model_prefix, or add --overwrite.")
-    keep_accents, text_field = settings.keep_accents, settings.text_field
+    keep_accents, text_field = flags.keep_accents, flags.text_field
     prepare = functools.partial(
-        tokenization.preprocess_text, lower=settings.do_lower_case, keep_accents=keep_accents
+        tokenization.preprocess_text, lower=flags.do_lower_case, keep_accents=keep_accents
     )
-    paths = documents.find_files(settings.input_file, "input_file")
+    paths = documents.find_files(flags.input_file, "input_file")
     total = _count_sentences(paths, text_field)
-    used = min(total, settings.input_sentence_size)
-    _LOGGER.info("Training %d tokens on %d of %d sentences.", settings.vocab_size, used, total)
+    used = min(total, flags.input_sentence_size)
+    _LOGGER.info("Training %d tokens on %d of %d sentences.", flags.vocab_size, used, total)
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
         lines = _lines(paths, text_field)
-        drawn = _drawn(lines, total=total, count=used, seed=settings.seed)
+        drawn = _drawn(lines, total=total, count=used, seed=flags.seed)
         sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
         if not keep_accents:
             _warn_of_accents(sample)
-        model = _train_on(folder, settings)
+        model = _train_on(folder, flags)
     model = tokenization.with_keep_accents(model, keep_accents)
     processor = spm.SentencePieceProcessor()
     processor.LoadFromSerializedProto(model)

@@ -71,14 +71,14 @@ def count_processes() -> int:
         return 1
 
 
-def is_chief(settings: TrainingFlags) -> bool:
+def is_chief(flags: TrainingFlags) -> bool:
     """Returns whether this process writes the run's checkpoints and results."""
-    return settings.distribution_strategy != MULTI_WORKER or read_cluster().rank == 0
+    return flags.distribution_strategy != MULTI_WORKER or read_cluster().rank == 0
 
 
-def peers(settings: TrainingFlags) -> List[str]:
+def peers(flags: TrainingFlags) -> List[str]:
     """Returns the addresses of the other processes that train with this one."""
-    if settings.distribution_strategy != MULTI_WORKER:
+    if flags.distribution_strategy != MULTI_WORKER:
         return []
     addresses, rank = read_cluster()
     return addresses[:rank] + addresses[rank + 1 :]
@@ -88,11 +88,11 @@ def peers(settings: TrainingFlags) -> List[str]:
 # Devices.
 
 
-def local_devices(settings: TrainingFlags) -> List[str]:
+def local_devices(flags: TrainingFlags) -> List[str]:
     """Returns this process's GPUs, or else its CPU or parts of it; UserError if there are fewer."""
-    if settings.distribution_strategy == NONE:
+    if flags.distribution_strategy == NONE:
         return [""]  # the one TensorFlow chooses
-    count = settings.num_devices
+    count = flags.num_devices
     gpus = len(tf.config.experimental.list_physical_devices("GPU"))
     if gpus and (count or 0) > gpus:
         raise UserError(f"--num_devices={count} is more than the {gpus} GPUs of this host.")
@@ -100,19 +100,19 @@ def local_devices(settings: TrainingFlags) -> List[str]:
     return [f"/{kind}:{number}" for number in range(count or gpus or 1)]
 
 
-def num_replicas(settings: TrainingFlags) -> int:
+def num_replicas(flags: TrainingFlags) -> int:
     """Returns how many devices, of all hosts, share each batch of training."""
-    is_one = settings.distribution_strategy != MULTI_WORKER
-    return len(local_devices(settings)) * (1 if is_one else len(read_cluster().addresses))
+    is_one = flags.distribution_strategy != MULTI_WORKER
+    return len(local_devices(flags)) * (1 if is_one else len(read_cluster().addresses))
 
 
-def build_strategy(settings: TrainingFlags) -> Optional[tf.distribute.Strategy]:
+def build_strategy(flags: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     """Returns TensorFlow's strategy for training, and logs the devices; None for one device."""
-    if settings.distribution_strategy == NONE:
+    if flags.distribution_strategy == NONE:
         return None
-    devices, replicas = local_devices(settings), num_replicas(settings)
-    is_multi_worker = settings.distribution_strategy == MULTI_WORKER
-    size = settings.train_batch_size
+    devices, replicas = local_devices(flags), num_replicas(flags)
+    is_multi_worker = flags.distribution_strategy == MULTI_WORKER
+    size = flags.train_batch_size
     _LOGGER.info(
         "Training on %d replicas (%s), each with %d of the %d examples of a batch.",
         replicas,
@@ -129,10 +129,10 @@ def build_strategy(settings: TrainingFlags) -> Optional[tf.distribute.Strategy]:
         return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduction)
 
 
-def session_config(settings: TrainingFlags) -> tf.ConfigProto:
+def session_config(flags: TrainingFlags) -> tf.ConfigProto:
     """Returns the session settings, with as many parts of the CPU as stand for devices."""
     config = compat.session_config()
-    devices = local_devices(settings)
+    devices = local_devices(flags)
     if devices[0].startswith("/cpu"):
         config.device_count["CPU"] = len(devices)
     return config

@@ -67,20 +67,20 @@ def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
         )
 
 
-def announce(settings: TrainingFlags, config: modeling.AlbertConfig, data: str) -> None:
+def announce(flags: TrainingFlags, config: modeling.AlbertConfig, data: str) -> None:
     """Logs the first line of a run: model, data in a few words, precision and device.
 
     With --use_tpu no GPU is touched, not even to count.
     """
-    does = "Training" if settings.do_train else "Running"
-    if settings.use_tpu:
-        tpu = settings.tpu_name or settings.master or "of this host"
-        device = f"{does} on TPU {tpu} ({settings.num_tpu_cores} cores)."
+    does = "Training" if flags.do_train else "Running"
+    if flags.use_tpu:
+        tpu = flags.tpu_name or flags.master or "of this host"
+        device = f"{does} on TPU {tpu} ({flags.num_tpu_cores} cores)."
     else:
-        is_alone = not settings.do_train or settings.distribution_strategy == distribution.NONE
-        device = devices.training_line(1 if is_alone else settings.num_devices, does)
-    model = model_folder.model_summary(config, not getattr(settings, "do_lower_case", True))
-    _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
+        is_alone = not flags.do_train or flags.distribution_strategy == distribution.NONE
+        device = devices.training_line(1 if is_alone else flags.num_devices, does)
+    model = model_folder.model_summary(config, not getattr(flags, "do_lower_case", True))
+    _LOGGER.info("%s on %s in %s. %s", model, data, flags.precision, device)
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.Checkpoint]:
@@ -133,7 +133,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
 
 
 def agreed_resume_point(
-    settings: TrainingFlags, made_from: Mapping[str, Any] = {}
+    flags: TrainingFlags, made_from: Mapping[str, Any] = {}
 ) -> Optional[checkpoints.Checkpoint]:
     """Returns `resume_point`; several workers first wait for each other and compare it.
 
@@ -142,13 +142,13 @@ def agreed_resume_point(
     Raises:
       UserError: workers have different flags, data or models, or begin at different steps.
     """
-    resumed = resume_point(settings.output_dir, is_ours=distribution.is_chief(settings))
-    if settings.distribution_strategy != distribution.MULTI_WORKER:
+    resumed = resume_point(flags.output_dir, is_ours=distribution.is_chief(flags))
+    if flags.distribution_strategy != distribution.MULTI_WORKER:
         return resumed
     addresses, rank = distribution.read_cluster()
     # As text, because NaN != NaN.
-    flags = settings.command_line.to_dict()
-    ours = {f"--{name}": str(value) for name, value in flags.items()}
+    values = flags.command_line.to_dict()
+    ours = {f"--{name}": str(value) for name, value in values.items()}
     del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
     for name, value in made_from.items():
@@ -172,7 +172,7 @@ def agreed_resume_point(
 
 
 def run_config(
-    settings: TrainingFlags,
+    flags: TrainingFlags,
     *,
     keep_checkpoint_max: int = 0,
     strategy: Optional[tf.distribute.Strategy] = None,
@@ -188,35 +188,35 @@ def run_config(
       strategy: of training on several devices.
     """
     resolver = None
-    if settings.use_tpu and settings.tpu_name:
+    if flags.use_tpu and flags.tpu_name:
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
-            tpu=settings.tpu_name, zone=settings.tpu_zone, project=settings.gcp_project
+            tpu=flags.tpu_name, zone=flags.tpu_zone, project=flags.gcp_project
         )
     with mock.patch.dict(os.environ):
-        if not strategy or settings.distribution_strategy != distribution.MULTI_WORKER:
+        if not strategy or flags.distribution_strategy != distribution.MULTI_WORKER:
             os.environ.pop("TF_CONFIG", None)  # the chief evaluates alone
         return tf_estimator.tpu.RunConfig(
             cluster=resolver,
-            master=None if resolver else settings.master,
-            model_dir=settings.output_dir,
+            master=None if resolver else flags.master,
+            model_dir=flags.output_dir,
             keep_checkpoint_max=keep_checkpoint_max,
             # With a strategy a hook of the chief saves.
-            save_checkpoints_steps=None if strategy else settings.save_checkpoints_steps,
+            save_checkpoints_steps=None if strategy else flags.save_checkpoints_steps,
             save_summary_steps=0,  # TrainingHook reports instead
             log_step_count_steps=None,
-            tf_random_seed=settings.seed,
-            session_config=distribution.session_config(settings),
+            tf_random_seed=flags.seed,
+            session_config=distribution.session_config(flags),
             train_distribute=strategy,
             tpu_config=tf_estimator.tpu.TPUConfig(
-                iterations_per_loop=training_hooks.steps_per_call(settings),
-                num_shards=settings.num_tpu_cores,
+                iterations_per_loop=training_hooks.steps_per_call(flags),
+                num_shards=flags.num_tpu_cores,
                 per_host_input_for_training=tf_estimator.tpu.InputPipelineConfig.PER_HOST_V2,
             ),
         )
 
 
 def _estimator(
-    settings: TrainingFlags,
+    flags: TrainingFlags,
     model_fn: ModelFn,
     config: Any = None,
     *,
@@ -224,15 +224,15 @@ def _estimator(
     **sizes: int,
 ) -> "tf_estimator.tpu.TPUEstimator":
     """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
-    config = config or run_config(settings)
-    if settings.use_tpu and config.master:
+    config = config or run_config(flags)
+    if flags.use_tpu and config.master:
         _connect(config.master)
     return tf_estimator.tpu.TPUEstimator(
         model_fn=model_fn,
         config=config,
-        use_tpu=settings.use_tpu,
-        params={"model_dir": settings.output_dir, "init_checkpoint": init_checkpoint},
-        train_batch_size=settings.train_batch_size,
+        use_tpu=flags.use_tpu,
+        params={"model_dir": flags.output_dir, "init_checkpoint": init_checkpoint},
+        train_batch_size=flags.train_batch_size,
         **sizes,
     )
 
@@ -248,33 +248,31 @@ def _connect(master: str) -> None:
         raise UserError(f"No TPU answers at {master} ({in_one_line(error)}).") from error
 
 
-def check_batch_sizes(settings: TrainingFlags) -> None:
+def check_batch_sizes(flags: TrainingFlags) -> None:
     """Raises UserError where batches cannot be split as asked, or devices exclude each other."""
-    strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
+    strategy, use_tpu = flags.distribution_strategy, flags.use_tpu
     multi_worker = strategy == distribution.MULTI_WORKER
-    cores = settings.num_tpu_cores if use_tpu else 1
-    parts = cores if use_tpu else distribution.num_replicas(settings)
+    cores = flags.num_tpu_cores if use_tpu else 1
+    parts = cores if use_tpu else distribution.num_replicas(flags)
     conflicts: List[Tuple[Any, str]] = [
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
         (
-            multi_worker and settings.padding != "max" and not compat.is_tf2(),
+            multi_worker and flags.padding != "max" and not compat.is_tf2(),
             f"On TensorFlow 1.15, --distribution_strategy={strategy} does not support "
-            f"--padding={settings.padding or 'longest'}. Give --padding=max, or use TensorFlow 2.",
+            f"--padding={flags.padding or 'longest'}. Give --padding=max, or use TensorFlow 2.",
         ),
         (
-            settings.worker_patience_seconds and not multi_worker,
-            f"--worker_patience_seconds={settings.worker_patience_seconds} needs "
+            flags.worker_patience_seconds and not multi_worker,
+            f"--worker_patience_seconds={flags.worker_patience_seconds} needs "
             f"--distribution_strategy={distribution.MULTI_WORKER}.",
         ),
         (
-            settings.num_devices and strategy != distribution.MIRRORED,
-            f"--num_devices={settings.num_devices} needs --distribution_strategy="
+            flags.num_devices and strategy != distribution.MIRRORED,
+            f"--num_devices={flags.num_devices} needs --distribution_strategy="
             f"{distribution.MIRRORED}. You can also limit the GPUs with CUDA_VISIBLE_DEVICES.",
         ),
         (
-            settings.do_train
-            and not (use_tpu or multi_worker)
-            and distribution.count_processes() > 1,
+            flags.do_train and not (use_tpu or multi_worker) and distribution.count_processes() > 1,
             f"TF_CONFIG names {distribution.count_processes()} processes, but each would train "
             "alone and write into the same --output_dir. Give --distribution_strategy="
             f"{distribution.MULTI_WORKER}, or unset TF_CONFIG.",
@@ -282,14 +280,14 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
     ]
     on_tpu = {"precision": "bfloat16", "distribution_strategy": "none", "padding": "max"}
     for name, value in on_tpu.items() if use_tpu else ():
-        chosen = getattr(settings, name)
+        chosen = getattr(flags, name)
         is_wrong = chosen not in (None, "float32", value)
         conflicts.append(
             (is_wrong, f"--use_tpu does not work with --{name}={chosen}. Give {value}.")
         )
-    parts *= settings.gradient_accumulation_steps
+    parts *= flags.gradient_accumulation_steps
     for name, multiple in (("train", parts), ("eval", cores), ("predict", cores)):
-        size = getattr(settings, f"{name}_batch_size")
+        size = getattr(flags, f"{name}_batch_size")
         message = (
             f"--{name}_batch_size={size} must be a multiple of {multiple}: the number of devices, "
             "in training times --gradient_accumulation_steps."
@@ -301,7 +299,7 @@ def check_batch_sizes(settings: TrainingFlags) -> None:
 
 
 @contextlib.contextmanager
-def _explained(settings: TrainingFlags) -> Iterator[None]:
+def _explained(flags: TrainingFlags) -> Iterator[None]:
     """Runs estimators once: an error of their sessions ends the block and says what to do.
 
     Raises:
@@ -315,7 +313,7 @@ def _explained(settings: TrainingFlags) -> Iterator[None]:
             f"Lost the session ({in_one_line(error)}). Run the same command to resume."
         ) from error
     except RuntimeError as error:
-        if not settings.use_tpu or "TPU" not in str(error):
+        if not flags.use_tpu or "TPU" not in str(error):
             raise
         raise UserError(f"--use_tpu: {error} Check --tpu_name or --master.") from error
 
@@ -325,7 +323,7 @@ def _explained(settings: TrainingFlags) -> Iterator[None]:
 
 
 def train(
-    settings: TrainingFlags,
+    flags: TrainingFlags,
     model_fn: ModelFn,
     input_fn: Callable[[int], InputFn],
     *,
@@ -350,28 +348,26 @@ def train(
       UserError: a checkpoint or the data do not fit, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    hashes = {**made_from, "initial_weights": origin.weights_hash(settings.init_checkpoint)}
-    resumed = agreed_resume_point(settings, hashes)
+    hashes = {**made_from, "initial_weights": origin.weights_hash(flags.init_checkpoint)}
+    resumed = agreed_resume_point(flags, hashes)
     if resumed:
-        hashes["initial_weights"] = origin.check(
-            settings, hashes, resumed.step, last_step=max_steps
-        )
+        hashes["initial_weights"] = origin.check(flags, hashes, resumed.step, last_step=max_steps)
         if resumed.step >= max_steps:
             _LOGGER.info(
                 "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
             )
             return None
         _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
-    elif not settings.init_checkpoint:
-        _LOGGER.info("Starting from random weights. Seed %d.", settings.seed)
+    elif not flags.init_checkpoint:
+        _LOGGER.info("Starting from random weights. Seed %d.", flags.seed)
     training = training_hooks.TrainingHook(
-        settings,
+        flags,
         max_steps=max_steps,
         resumed=resumed,
         documents={origin.RECORD_NAME: files.json_text(hashes).encode("utf-8"), **documents},
     )
     batches = input_fn(resumed.step if resumed else 0)
-    with _explained(settings), _explained_training(training):
+    with _explained(flags), _explained_training(training):
         _run_estimator(model_fn, batches, training, keep=keep_checkpoint_max)
     summary = training.summary()
     stop_signals.resume(
@@ -384,13 +380,13 @@ def train(
 def _explained_training(training: training_hooks.TrainingHook) -> Iterator[None]:
     """Says what to do about the errors of a training."""
     try:
-        with files.naming_path(training.settings.output_dir):
+        with files.naming_path(training.flags.output_dir):
             yield
     except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
         again = "Run the same command in every process to resume from the last checkpoint."
         stop_signals.resume(again)
         lost = f"the session ({in_one_line(error)})"
-        for peer in distribution.peers(training.settings):
+        for peer in distribution.peers(training.flags):
             if not peer_watch.is_reachable(peer):
                 lost = f"worker {peer}"
         raise UserError(f"Lost {lost} after step {training.step}. {again}") from error
@@ -416,16 +412,16 @@ def _run_estimator(
 
     `keep`: newest checkpoints to keep, 0 keeps all.
     """
-    settings = training.settings
+    flags = training.flags
     hooks: List[tf.train.SessionRunHook] = [training]
-    if training.is_chief and not settings.use_tpu:  # a TPUEstimator saves by itself on a TPU
+    if training.is_chief and not flags.use_tpu:  # a TPUEstimator saves by itself on a TPU
         hooks.append(training_hooks.SaverHook(training))
     options = {"max_steps": training.max_steps, "hooks": hooks}
-    strategy = distribution.build_strategy(settings)
-    config = run_config(settings, keep_checkpoint_max=keep, strategy=strategy)
-    start = None if training.resumed else settings.init_checkpoint
+    strategy = distribution.build_strategy(flags)
+    config = run_config(flags, keep_checkpoint_max=keep, strategy=strategy)
+    start = None if training.resumed else flags.init_checkpoint
     if strategy is None:
-        estimator = _estimator(settings, model_fn, config, init_checkpoint=start)
+        estimator = _estimator(flags, model_fn, config, init_checkpoint=start)
         estimator.train(input_fn, **options)
         return
 
@@ -435,16 +431,16 @@ def _run_estimator(
     def replica_input_fn(params, input_context=None):
         return input_fn(dict(params, input_context=input_context))
 
-    size = settings.train_batch_size // distribution.num_replicas(settings)
+    size = flags.train_batch_size // distribution.num_replicas(flags)
     params = {"init_checkpoint": start, "batch_size": size}
     estimator = tf_estimator.Estimator(replica_model_fn, config=config, params=params)
-    if settings.distribution_strategy == distribution.MIRRORED:
+    if flags.distribution_strategy == distribution.MIRRORED:
         estimator.train(replica_input_fn, **options)
         return
     heartbeat = peer_watch.heartbeat(
-        distribution.peers(settings),
+        distribution.peers(flags),
         is_over=training.is_over,
-        patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
+        patience_seconds=flags.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
     )
     with heartbeat, tf.Graph().as_default():
         tf_estimator.train_on_workers(estimator, replica_input_fn, **options)
@@ -455,7 +451,7 @@ def _run_estimator(
 
 
 def evaluator(
-    settings: TrainingFlags,
+    flags: TrainingFlags,
     model_fn: ModelFn,
     input_fn: InputFn,
     *,
@@ -463,13 +459,13 @@ def evaluator(
     steps: int,
 ) -> Callable[[str], Dict[str, Any]]:
     """Returns checkpoint -> the model function's own metrics over `steps` batches."""
-    estimator = _estimator(settings, model_fn, eval_batch_size=batch_size)
+    estimator = _estimator(flags, model_fn, eval_batch_size=batch_size)
 
     def evaluate(checkpoint: str) -> Dict[str, Any]:
         bar = progress.Progress("Evaluating", steps, unit="batches")
         hook = tf.train.SessionRunHook()
         hook.after_run = lambda run_context, run_values: bar.update(1)
-        with bar, _explained(settings):
+        with bar, _explained(flags):
             return estimator.evaluate(
                 input_fn, steps=steps, checkpoint_path=checkpoint, hooks=[hook]
             )
@@ -478,7 +474,7 @@ def evaluator(
 
 
 def tpu_outputs(
-    settings: TrainingFlags,
+    flags: TrainingFlags,
     model_fn: ModelFn,
     input_fn: InputFn,
     *,
@@ -489,10 +485,10 @@ def tpu_outputs(
 
     The predictions of model_fn have example_index and is_real_example.
     """
-    estimator = _estimator(settings, model_fn, predict_batch_size=batch_size)
+    estimator = _estimator(flags, model_fn, predict_batch_size=batch_size)
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
     parts = []
-    with _explained(settings):
+    with _explained(flags):
         for batch in estimator.predict(input_fn, **options):
             real = batch["is_real_example"] > 0
             parts.append({name: value[real] for name, value in batch.items()})

@@ -29,7 +29,8 @@ from albert.models import inference, released
 from albert.models.network import Network, check_finite
 from albert.training import evaluation
 from albert.training.task import Outputs, Task
-from albert.util import flags, json_files, provenance
+from albert.util import flags as flags_lib
+from albert.util import json_files, provenance
 from albert.util.errors import UserError
 
 # Flags of training that a model in memory uses too.
@@ -46,7 +47,7 @@ _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_mo
 def _read_description(path: str, kind: Type[Task]) -> Dict[str, Any]:
     """The description of a task's model; {} without the file."""
     required = {"task": str, "max_seq_length": range(1, 1 << 31), "do_lower_case": bool}
-    recorded = flags.schema(kind.flags, kind.recorded_flags)
+    recorded = flags_lib.schema(kind.flags_class, kind.recorded_flags)
     schema = {**model_vocabulary.DESCRIPTION, **required, **recorded, **kind.description_schema}
     content = json_files.read(path, schema, missing={})
     return {key: value for key, value in content.items() if value is not None}
@@ -61,12 +62,12 @@ def check_description(task: Task, folder: str = "") -> None:
     may_differ = ["path", *task.decoding()]  # of a vocabulary the content counts
     if folder:
         may_differ.append("task")
-    folder = folder or task.settings.output_dir
+    folder = folder or task.flags.output_dir
     path = os.path.join(folder, task.description_name)
     description = _read_description(path, type(task))
     if not description:
         return
-    if not task.settings.do_train:
+    if not task.flags.do_train:
         may_differ += ["max_seq_length", *task.recorded_flags]
     expected = {**task.describe(), **task.vocabulary.record()}
     difference = provenance.difference(description, expected, may_differ)
@@ -87,10 +88,10 @@ def exported_files(task: Task) -> Dict[str, bytes]:
     )
 
 
-def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
+def set_up(flags: FineTuningFlags, kind: Type[Task]) -> Task:
     """Returns the task for a script's flags, with its model and vocabulary.
 
-    Its settings name the model's files, found in --albert_dir. Without training and without a flag
+    Its flags name the model's files, found in --albert_dir. Without training and without a flag
     for the model, the model is the one in --output_dir, or in the folder of --checkpoint or of a
     trained --init_checkpoint. Then its vocabulary and the flags in its description are used too,
     unless flags are given.
@@ -98,41 +99,41 @@ def set_up(settings: FineTuningFlags, kind: Type[Task]) -> Task:
     Raises:
       UserError: files are missing, or do not fit each other.
     """
-    folder, name = settings.output_dir, kind.description_name
-    start = settings.checkpoint or settings.init_checkpoint
+    folder, name = flags.output_dir, kind.description_name
+    start = flags.checkpoint or flags.init_checkpoint
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
-    models = {model for model in _MODELS if getattr(settings, model)}
+    models = {model for model in _MODELS if getattr(flags, model)}
     description = {}
-    if not settings.do_train:
+    if not flags.do_train:
         description = _read_description(os.path.join(folder, name), kind)
     if description:
         models.discard("init_checkpoint")
-    if not (settings.do_train or models):
+    if not (flags.do_train or models):
         if not description:
             raise UserError(
                 f"{folder!r} has no {name}. Give the --output_dir of a training of this kind."
             )
-        recorded = {"do_lower_case", "max_seq_length", *kind.recorded_flags} - settings.given
+        recorded = {"do_lower_case", "max_seq_length", *kind.recorded_flags} - flags.given
         changes = {key: description[key] for key in recorded & description.keys()}
-        if not (settings.spm_model_file or settings.vocab_file):
+        if not (flags.spm_model_file or flags.vocab_file):
             vocabulary = model_vocabulary.recorded(folder, description=description)
             if vocabulary:
                 changes[vocabulary.key] = vocabulary.path
-        settings = settings.fill_in(
+        flags = flags.fill_in(
             albert_config_file=os.path.join(folder, model_folder.CONFIG_NAME), **changes
         )
-    settings = released.resolve_model_files(settings)
+    flags = released.resolve_model_files(flags)
     if not (
-        settings.do_train
-        or settings.checkpoint
-        or settings.wait_for_checkpoints_minutes
-        or checkpoints.names_in(settings.output_dir)
+        flags.do_train
+        or flags.checkpoint
+        or flags.wait_for_checkpoints_minutes
+        or checkpoints.names_in(flags.output_dir)
     ):
-        settings = settings.fill_in(checkpoint=settings.init_checkpoint)
-    config = fine_tuning_utils.load_config(settings)
-    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    task = kind(settings, tokenizer, description)
+        flags = flags.fill_in(checkpoint=flags.init_checkpoint)
+    config = fine_tuning_utils.load_config(flags)
+    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(flags, config)
+    task = kind(flags, tokenizer, description)
     task.config, task.vocabulary = config, vocabulary
     return task
 
@@ -146,7 +147,7 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
     Raises:
       UserError: the checkpoint does not fit the model.
     """
-    threshold = getattr(task.settings, "threshold_to_export", math.nan)
+    threshold = getattr(task.flags, "threshold_to_export", math.nan)
 
     def build(inputs: warm_start.Tensors) -> warm_start.Tensors:
         constant = {} if math.isnan(threshold) else {"threshold": tf.constant(threshold)}
@@ -157,7 +158,7 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
         build,
         checkpoint,
         tokenizer=task.tokenizer,
-        max_seq_length=task.settings.max_seq_length,
+        max_seq_length=task.flags.max_seq_length,
         extra_files=exported_files(task),
     )
 
@@ -170,7 +171,7 @@ class Model(inference.Model):
 
     Attributes:
       kind, batch_size: task and most sequences to run together, where no argument names them.
-      task: what it was trained on, with its settings, config and vocabulary.
+      task: what it was trained on, with its flags, config and vocabulary.
       checkpoint: path prefix of the weights, or the file of an exported model.
     """
 
@@ -204,11 +205,11 @@ class Model(inference.Model):
         super().__init__()
         kind, folder = task or self.kind, os.path.expanduser(str(model_dir))
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
-        unheard = options.keys() & set(flags.describe(kind.flags)) - heard
+        unheard = options.keys() & set(flags_lib.describe(kind.flags_class)) - heard
         if unheard:
             raise UserError(f"A loaded model has no option {', '.join(sorted(unheard))}.")
         values = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
-        self.task = set_up(flags.make(kind.flags, **values), kind)
+        self.task = set_up(flags_lib.make(kind.flags_class, **values), kind)
         program = None if checkpoint else exported.find(folder)
         self.checkpoint = program or checkpoints.resolve(checkpoint or folder)
         if not program:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of fine-tuning, whatever the task.
 
-    outcome = run(settings, RaceTask)
+    outcome = run(flags, RaceTask)
 
 `Task` says what differs between tasks; docs/new_task.md writes one. Dimensions: N examples.
 """
@@ -55,14 +55,14 @@ _SUMMARY = {
 }
 
 
-def main(settings: FineTuningFlags, task: Type[Task]) -> None:
+def main(flags: FineTuningFlags, task: Type[Task]) -> None:
     """Runs a script."""
-    run(settings, task)
+    run(flags, task)
 
 
-def run(settings: FineTuningFlags, task: Type[Task]) -> Outcome:
-    """Trains, evaluates, predicts and exports as the settings say; see Workflow.run."""
-    return FineTuning(settings, task).run()
+def run(flags: FineTuningFlags, task: Type[Task]) -> Outcome:
+    """Trains, evaluates, predicts and exports as the flags say; see Workflow.run."""
+    return FineTuning(flags, task).run()
 
 
 class FineTuning(workflow.Workflow):
@@ -74,18 +74,18 @@ class FineTuning(workflow.Workflow):
       schedule: of training, once its data were read.
     """
 
-    settings: FineTuningFlags
+    flags: FineTuningFlags
 
-    def __init__(self, settings: FineTuningFlags, task: Type[Task]):
+    def __init__(self, flags: FineTuningFlags, task: Type[Task]):
         """Checks the flags and finds the model; raises UserError."""
-        task.check_flags(settings)
-        super().__init__(settings)
+        task.check_flags(flags)
+        super().__init__(flags)
         self._began = time.time()
-        self._summary_path = os.path.join(settings.output_dir, SUMMARY_NAME)
-        self.task = fine_tuned.set_up(settings, task)
-        self.settings, self.config = self.task.settings, self.task.config
-        sources = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
-        is_random = settings.do_train and not any(sources)
+        self._summary_path = os.path.join(flags.output_dir, SUMMARY_NAME)
+        self.task = fine_tuned.set_up(flags, task)
+        self.flags, self.config = self.task.flags, self.task.config
+        sources = (flags.albert_hub_module_handle, flags.albert_dir, flags.init_checkpoint)
+        is_random = flags.do_train and not any(sources)
         config = self.config.to_dict()
         self.published_model = None if is_random else published.recognise(config, *sources)
         self.schedule = program.ONE_STEP
@@ -97,51 +97,51 @@ class FineTuning(workflow.Workflow):
 
     def check(self) -> None:
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
-        settings, task = self.settings, self.task
-        folder, config = settings.output_dir, self.config
+        flags, task = self.flags, self.task
+        folder, config = flags.output_dir, self.config
         estimators.check_output_dir(folder, config)
         fine_tuned.check_description(task)
         steps = [checkpoint.step for checkpoint in evaluation.list_checkpoints(folder)]
-        if settings.checkpoint or not (settings.do_train or settings.wait_for_checkpoints_minutes):
-            self._check_chosen(loads=bool(settings.checkpoint or not steps))
-        estimators.announce(settings, config, task.name.upper())
-        if settings.do_train and not any(steps):
-            if settings.init_checkpoint:
-                start = checkpoints.resolve(settings.init_checkpoint)
+        if flags.checkpoint or not (flags.do_train or flags.wait_for_checkpoints_minutes):
+            self._check_chosen(loads=bool(flags.checkpoint or not steps))
+        estimators.announce(flags, config, task.name.upper())
+        if flags.do_train and not any(steps):
+            if flags.init_checkpoint:
+                start = checkpoints.resolve(flags.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
             else:
                 _LOGGER.warning(
                     "No pretrained weights: neither --init_checkpoint nor --albert_dir is given."
                 )
-            program.check_first_weights(settings, config)
+            program.check_first_weights(flags, config)
         splits = task.splits("dev") + task.splits("test") if self.is_chief else []
-        if settings.do_train:
+        if flags.do_train:
             model_vocabulary.path_in(folder, task.vocabulary)
             splits.append("train")  # last: it takes the longest
         self._splits = {split: task.features(split) for split in dict.fromkeys(splits)}
-        if settings.do_train:
+        if flags.do_train:
             count = len(self._splits["train"].examples)
-            self.schedule = training_length(settings, count)
+            self.schedule = training_length(flags, count)
             self._final_step = self.schedule.num_train_steps
-        elif "train_step" in settings.given:
-            self._final_step = settings.train_step  # of another process
+        elif "train_step" in flags.given:
+            self._final_step = flags.train_step  # of another process
 
     def _check_chosen(self, loads: bool) -> None:
         """Checks the checkpoint that is evaluated or predicts, and with `loads` its weights."""
-        settings, task = self.settings, self.task
+        flags, task = self.flags, self.task
         checkpoint = self._chosen_checkpoint()
         fine_tuned.check_description(task, os.path.dirname(checkpoint))
-        given = settings.command_line.init_checkpoint
-        unused = given not in (None, "", settings.checkpoint)
-        if unused and not settings.do_train:
+        given = flags.command_line.init_checkpoint
+        unused = given not in (None, "", flags.checkpoint)
+        if unused and not flags.do_train:
             _LOGGER.warning("--init_checkpoint is not used, but %s is.", checkpoint)
-        if loads and not settings.use_tpu:
-            self._network = task.network(settings.predict_batch_size)
+        if loads and not flags.use_tpu:
+            self._network = task.network(flags.predict_batch_size)
             self._network.load(checkpoint)
 
     def _chosen_checkpoint(self) -> str:
         """--checkpoint, the best one, or the newest; raises UserError if there is none."""
-        return checkpoints.resolve(self.settings.checkpoint or self.settings.output_dir)
+        return checkpoints.resolve(self.flags.checkpoint or self.flags.output_dir)
 
     # ---- training ----
 
@@ -150,7 +150,7 @@ class FineTuning(workflow.Workflow):
         task, last_step = self.task, self.schedule.num_train_steps
         _, fingerprint, records = self._splits["train"]
         summary = estimators.train(
-            self.settings,
+            self.flags,
             self.model_fn(),
             lambda step: self.input_fn(records.path, is_training=True, start_step=step),
             max_steps=last_step,
@@ -178,7 +178,7 @@ class FineTuning(workflow.Workflow):
     def model_fn(self) -> estimators.ModelFn:
         """Returns the model function."""
         return FineTuningProgram(
-            self.settings,
+            self.flags,
             self.config,
             self.task.head,
             schedule=self.schedule,
@@ -188,14 +188,14 @@ class FineTuning(workflow.Workflow):
         self, file: str, *, is_training: bool = False, start_step: int = 0
     ) -> estimators.InputFn:
         """Returns the input function for a record file; its params have the batch size."""
-        mode = self.settings.padding or ("max" if self.settings.use_tpu else "longest")
+        mode = self.flags.padding or ("max" if self.flags.use_tpu else "longest")
         return padded_batches.input_fn(
             file,
             self.task.spec(is_training),
             is_training=is_training,
             batch_size=None,
             padding=padded_batches.Padding(mode, features=tuple(self.task.sequences)),
-            seed=self.settings.seed,
+            seed=self.flags.seed,
             start_step=start_step,
         )
 
@@ -203,15 +203,15 @@ class FineTuning(workflow.Workflow):
 
     def evaluate(self) -> Tuple[Optional[EvaluationSummary], Mapping[str, Any]]:
         """Evaluates --checkpoint, or each checkpoint in --output_dir, and keeps the best."""
-        settings, folder, task = self.settings, self.settings.output_dir, self.task
+        flags, folder, task = self.flags, self.flags.output_dir, self.task
         if not task.splits("dev"):
             return None, {}
-        wait_minutes = settings.wait_for_checkpoints_minutes
-        if settings.checkpoint or not (evaluation.list_checkpoints(folder) or wait_minutes):
+        wait_minutes = flags.wait_for_checkpoints_minutes
+        if flags.checkpoint or not (evaluation.list_checkpoints(folder) or wait_minutes):
             metrics = evaluation.evaluate_one(folder, self._measure, self._chosen_checkpoint())
             self.compare(metrics)
             return None, metrics
-        began, identity = time.time(), {"precision": settings.precision, **task.decoding()}
+        began, identity = time.time(), {"precision": flags.precision, **task.decoding()}
         for split in task.splits("dev"):
             identity[split] = self._splits[split].fingerprint
         summary = evaluation.evaluate_checkpoints(
@@ -242,8 +242,8 @@ class FineTuning(workflow.Workflow):
             metrics=metrics,
             value=metrics.get(task.best_metric),
         )
-        if settings.do_train:  # model.ckpt-0 is not needed any more either
-            evaluation.prune_checkpoints(folder, settings.keep_checkpoint_max, [0, *steps])
+        if flags.do_train:  # model.ckpt-0 is not needed any more either
+            evaluation.prune_checkpoints(folder, flags.keep_checkpoint_max, [0, *steps])
         return summary, metrics
 
     def _measure(self, checkpoint: str) -> Dict[str, float]:
@@ -263,7 +263,7 @@ class FineTuning(workflow.Workflow):
             self._best = rank, evaluation.identity(checkpoint), outputs
         step = evaluation.step_in(checkpoint)
         if step is not None:  # not in weights of another origin
-            compat.write_evaluation(self.settings.output_dir, dict(metrics, global_step=step))
+            compat.write_evaluation(self.flags.output_dir, dict(metrics, global_step=step))
         return metrics
 
     def outputs(self, checkpoint: str, split: str) -> Outputs:
@@ -271,14 +271,14 @@ class FineTuning(workflow.Workflow):
         _, best, known_outputs = self._best
         if split in known_outputs and best == evaluation.identity(checkpoint):
             return known_outputs[split]
-        settings, task, (examples, _, records) = self.settings, self.task, self._splits[split]
-        size = settings.predict_batch_size
+        flags, task, (examples, _, records) = self.flags, self.task, self._splits[split]
+        size = flags.predict_batch_size
         if split in task.splits("dev"):
-            size = settings.eval_batch_size or size
-        if settings.use_tpu:
+            size = flags.eval_batch_size or size
+        if flags.use_tpu:
             input_fn = self.input_fn(records.path)
             return estimators.tpu_outputs(
-                settings, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
+                flags, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
         self._network = self._network or task.network(size)
         self._network.load(checkpoint)
@@ -300,13 +300,13 @@ class FineTuning(workflow.Workflow):
             return
         right, predicted = label_pairs(outputs)
         content = dict(confusion_matrix(task.labels, right, predicted), step=summary.best.step)
-        files.atomic_write_json(os.path.join(self.settings.output_dir, CONFUSION_NAME), content)
+        files.atomic_write_json(os.path.join(self.flags.output_dir, CONFUSION_NAME), content)
         if len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
                 "The best checkpoint predicts %s every time. Try another --learning_rate (it is "
                 "%g), more training steps or a longer warm-up, or another --seed.",
                 task.labels[predicted[0]],
-                self.settings.learning_rate,
+                self.flags.learning_rate,
             )
 
     def compare(self, metrics: Mapping[str, float]) -> List[published.Comparison]:
@@ -323,19 +323,19 @@ class FineTuning(workflow.Workflow):
 
     def predict_and_export(self, metrics: Mapping[str, Any]) -> Tuple[Sequence[str], Optional[str]]:
         """Predicts the test data and exports, with the best or the named checkpoint."""
-        task, export_dir = self.task, self.settings.export_dir
+        task, export_dir = self.task, self.flags.export_dir
         predicts = bool(task.splits("test"))
         if not (predicts or export_dir):
             return (), None
         checkpoint = self._chosen_checkpoint()
-        task.metrics = metrics or evaluation.recorded_metrics(checkpoint, self.settings.output_dir)
+        task.metrics = metrics or evaluation.recorded_metrics(checkpoint, self.flags.output_dir)
         predictions = self.predict(checkpoint) if predicts else ()
         export = fine_tuned.export(task, checkpoint, export_dir) if export_dir else None
         return predictions, export
 
     def predict(self, checkpoint: str) -> List[str]:
         """Predicts the test data; returns the files."""
-        written, folder = [], self.settings.output_dir
+        written, folder = [], self.flags.output_dir
         _LOGGER.info("Predicting with %s.", checkpoint)
         if evaluation.step_in(checkpoint) == 0:
             _LOGGER.warning("%s is untrained. Train first, or choose another.", checkpoint)
@@ -350,7 +350,7 @@ class FineTuning(workflow.Workflow):
     def _add_to_summary(self, **values: Any) -> None:
         """Updates run_summary.json; its times are those of the start that did the work."""
         path, task = self._summary_path, self.task
-        about = {"task": task.name, "metric": task.best_metric, "seed": self.settings.seed}
+        about = {"task": task.name, "metric": task.best_metric, "seed": self.flags.seed}
         files.atomic_write_json(path, {**read_summary(path, missing={}), **about, **values})
 
 

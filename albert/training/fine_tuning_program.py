@@ -26,14 +26,14 @@ class FineTuningProgram(program.Program):
 
     def __init__(
         self,
-        settings: FineTuningFlags,
+        flags: FineTuningFlags,
         config: Optional[modeling.AlbertConfig],
         head: Head,
         *,
         schedule: Schedule,
     ):
         """Takes a head, see `HeadOutput`, and the arguments of Program."""
-        super().__init__(settings, config, schedule)
+        super().__init__(flags, config, schedule)
         self._head = head
 
     def values(self, features: Tensors, encoder: Encoder) -> program.Values:
@@ -111,21 +111,21 @@ def evaluation_metrics(
     return metric_ops
 
 
-def training_length(settings: FineTuningFlags, examples: int) -> Schedule:
+def training_length(flags: FineTuningFlags, examples: int) -> Schedule:
     """Returns the steps of training and of its warm-up; raises ValueError if there are none.
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
     """
-    steps, warmup = settings.train_step, settings.warmup_step
-    if settings.num_train_epochs is not None:
-        steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
+    steps, warmup = flags.train_step, flags.warmup_step
+    if flags.num_train_epochs is not None:
+        steps = int(examples / flags.train_batch_size * flags.num_train_epochs)
         if not steps:
             raise UserError(
-                f"--num_train_epochs={settings.num_train_epochs:g} of {examples} examples is less "
-                f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
+                f"--num_train_epochs={flags.num_train_epochs:g} of {examples} examples is less "
+                f"than one batch of {flags.train_batch_size}. Give more epochs or a smaller "
                 "--train_batch_size."
             )
-    if settings.warmup_proportion is not None:
-        warmup = int(steps * settings.warmup_proportion)
+    if flags.warmup_proportion is not None:
+        warmup = int(steps * flags.warmup_proportion)
     program.check_warmup(steps, warmup)
     return Schedule(steps, warmup)

@@ -71,12 +71,12 @@ def reported_scalars() -> Dict[str, tf.Tensor]:
     return {tensor.op.name.split("/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)}
 
 
-def stop_request(settings: TrainingFlags) -> Dict[str, tf.Tensor]:
+def stop_request(flags: TrainingFlags) -> Dict[str, tf.Tensor]:
     """Returns the scalar by whose mean all workers stop after the same step; {} for one worker.
 
     It is 1.0 in steps in which a signal has asked this worker to stop.
     """
-    if settings.distribution_strategy != distribution.MULTI_WORKER:
+    if flags.distribution_strategy != distribution.MULTI_WORKER:
         return {}
     return {_STOP: tf.py_func(lambda: np.float32(stop_signals.is_requested()), [], tf.float32)}
 
@@ -157,11 +157,11 @@ class TrainingSummary(NamedTuple):
     scalars: Dict[str, float]  # means over the last interval
 
 
-def steps_per_call(settings: TrainingFlags) -> int:
+def steps_per_call(flags: TrainingFlags) -> int:
     """Returns how many updates a call of the session makes; a TPU's host saves between two."""
-    if not settings.use_tpu:
+    if not flags.use_tpu:
         return 1
-    return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
+    return min(flags.iterations_per_loop, flags.save_checkpoints_steps)
 
 
 class TrainingHook(tf.train.SessionRunHook):
@@ -179,17 +179,17 @@ class TrainingHook(tf.train.SessionRunHook):
 
     def __init__(
         self,
-        settings: TrainingFlags,
+        flags: TrainingFlags,
         *,
         max_steps: int,
         resumed: Optional[checkpoints.Checkpoint],
         documents: Mapping[str, bytes],
     ):
         """Takes the files, by name, that are written before the first checkpoint."""
-        self.settings, self.resumed, self.max_steps = settings, resumed, max_steps
+        self.flags, self.resumed, self.max_steps = flags, resumed, max_steps
         self._documents = documents
-        self._curve = os.path.join(settings.output_dir, CURVE_NAME)
-        self.is_chief, self._is_stopping = distribution.is_chief(settings), False
+        self._curve = os.path.join(flags.output_dir, CURVE_NAME)
+        self.is_chief, self._is_stopping = distribution.is_chief(flags), False
         self._bar: Optional[progress.Progress] = None
         # What the steps since the last row of the curve reported, and the row itself.
         self._values: Dict[str, List[float]] = collections.defaultdict(list)
@@ -218,11 +218,11 @@ class TrainingHook(tf.train.SessionRunHook):
         self._began = time.time()
         stop_signals.postpone()
         if self.is_chief:
-            folder = self.settings.output_dir
+            folder = self.flags.output_dir
             # Only now, so that a failed start does not claim the folder.
             if not self.resumed:
                 evaluation.set_aside(folder)
-            origin.record_flags(self.settings, is_training=True)
+            origin.record_flags(self.flags, is_training=True)
             files.atomic_write_all(folder, self._documents)
             columns = [name for name in self._tensors if name != _STOP]
             self._columns = begin_curve(self._curve, self.step, [*columns, _SPEED])
@@ -267,7 +267,7 @@ class TrainingHook(tf.train.SessionRunHook):
             self._timed_from = self._row_from = (self.step, 0.0)
         else:
             self._seconds += seconds
-        log_steps = self.settings.log_steps
+        log_steps = self.flags.log_steps
         is_due = self.is_over() or self.step // log_steps > previous // log_steps
         note = ", ".join(
             f"{name} {value:.4g}" if abs(value) < 1e4 else f"{name} {value:.0f}"
@@ -288,13 +288,13 @@ class TrainingHook(tf.train.SessionRunHook):
 
     def _speed(self, step: int, seconds: float) -> float:
         """The examples per second since a step."""
-        examples = (self.step - step) * self.settings.train_batch_size
+        examples = (self.step - step) * self.flags.train_batch_size
         return examples / max(self._seconds - seconds, 1e-9)
 
     def _check(self, previous: int, loss: float):
         """Stops on a loss that is not finite; this runs before the step is saved."""
         # A TPU cannot stop in its loop, and leaves updates out.
-        expected = min(previous + steps_per_call(self.settings), self.max_steps)
+        expected = min(previous + steps_per_call(self.flags), self.max_steps)
         if self.step < expected:
             reason = f"the gradient norm is not finite in {expected - self.step} of them"
             raise diverged(f"within steps {previous + 1} to {expected}", reason)
@@ -308,7 +308,7 @@ class TrainingHook(tf.train.SessionRunHook):
         self._values.clear()
         self._row_from = (self.step, self._seconds)
         if self.is_chief:
-            compat.write_scalars(self.settings.output_dir, self.step, self._latest)
+            compat.write_scalars(self.flags.output_dir, self.step, self._latest)
             rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
             append_rows(self._curve, self._columns, [{"step": self.step, **rounded}])
 
@@ -352,7 +352,7 @@ class SaverHook(tf.train.CheckpointSaverHook):
 
     def __init__(self, training: TrainingHook):
         """`training` is called before this hook."""
-        super().__init__(training.settings.output_dir, save_steps=1)
+        super().__init__(training.flags.output_dir, save_steps=1)
         self._training = training
 
     def after_create_session(self, session, coord):
@@ -368,7 +368,7 @@ class SaverHook(tf.train.CheckpointSaverHook):
         """Saves if it is due."""
         del run_values
         training = self._training
-        if training.step % training.settings.save_checkpoints_steps == 0:
+        if training.step % training.flags.save_checkpoints_steps == 0:
             self._save(run_context.session, training.step)
 
     def _save(self, session, step):

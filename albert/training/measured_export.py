@@ -27,7 +27,8 @@ from albert.models.flags import TextFlags
 from albert.training import fine_tuned
 from albert.training.evaluation import LOSSES
 from albert.training.task import Task
-from albert.util import config_files, files, flags, wording
+from albert.util import config_files, files, wording
+from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 _MOST_TIMED = 50  # examples
@@ -48,14 +49,14 @@ class _FineTuned:
       files: what the new folder holds beside the file.
     """
 
-    def __init__(self, model: fine_tuned.Model, settings: ModelExportFlags):
+    def __init__(self, model: fine_tuned.Model, flags: ModelExportFlags):
         task, self.checkpoint = model.task, model.checkpoint
         self.tokenizer = task.tokenizer
-        self.max_seq_length, self.build = task.settings.max_seq_length, task.build
+        self.max_seq_length, self.build = task.flags.max_seq_length, task.build
         self.files = fine_tuned.exported_files(task)
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
-        self._task, self.examples = _task_with_data(task, settings)
+        self._task, self.examples = _task_with_data(task, flags)
         self.metric = self._task.best_metric
 
     def answer(self, model: Any, examples: Sequence[Any]) -> Mapping[str, np.ndarray]:
@@ -67,12 +68,12 @@ class _FineTuned:
         return published.per_cent(self._task.published_name, metrics[self.metric])
 
 
-def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
+def _task_with_data(task: Task, flags: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
     """The task as it was trained, and what it reads in --eval_file."""
-    path, record = settings.eval_file, os.path.join(settings.model_dir, config_files.RECORD_NAME)
-    declared = flags.describe(task.flags)
+    path, record = flags.eval_file, os.path.join(flags.model_dir, config_files.RECORD_NAME)
+    declared = flags_lib.describe(task.flags_class)
     trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
-    for name in flags.describe(TaskFlags):
+    for name in flags_lib.describe(TaskFlags):
         trained.pop(name, None)
     data = {"predict_file": path}
     if "data_dir" in declared:  # of SQuAD there is one file alone
@@ -81,7 +82,7 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
     description = task.describe(is_export=True)
     decoding = {name: description[name] for name in task.heard_flags if name in description}
     values = {
-        **task.settings.given_values(),
+        **task.flags.given_values(),
         **trained,
         **decoding,
         **data,
@@ -89,7 +90,7 @@ def _task_with_data(task: Task, settings: ModelExportFlags) -> Tuple[Task, Seque
         "do_predict": True,
     }
     own = {name: value for name, value in values.items() if name in declared}
-    reader = type(task)(flags.make(task.flags, **own), task.tokenizer, task.description)
+    reader = type(task)(flags_lib.make(task.flags_class, **own), task.tokenizer, task.description)
     if path not in data.values():
         return reader, reader.read_file(path)
     splits = reader.splits("dev")  # none if questions have no answers
@@ -101,8 +102,8 @@ class _Encoder:
 
     metric = "cosine"
 
-    def __init__(self, model: inference.Embedder, settings: ModelExportFlags):
-        source, length = model.source, settings.max_seq_length
+    def __init__(self, model: inference.Embedder, flags: ModelExportFlags):
+        source, length = model.source, flags.max_seq_length
         fine_tuning_utils.check_length(length, source.config)
         self.max_seq_length = length or source.max_seq_length
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
@@ -110,7 +111,7 @@ class _Encoder:
         model.source = source._replace(max_seq_length=self.max_seq_length)
         self.files = model_folder.portable_files(source.config, source.vocabulary)
         self.build = functools.partial(inference.pretraining_outputs, source.config, heads=())
-        texts = inference.read_texts(flags.make(TextFlags, input_file=settings.eval_file))
+        texts = inference.read_texts(flags_lib.make(TextFlags, input_file=flags.eval_file))
         self.examples = [text for group in texts for text in group]
 
     def answer(self, model: Any, examples: Sequence[Any]) -> np.ndarray:
@@ -124,35 +125,35 @@ class _Encoder:
 # ---- export ----
 
 
-def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
-    """Writes settings.output_dir and returns the content of its export.json.
+def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
+    """Writes flags.output_dir and returns the content of its export.json.
 
     `load` is albert.load.
 
     Raises:
       UserError: no model, or none that can be exported; the new folder is there already; the data
-        cannot be read; or the export loses more than settings.max_loss. Nothing is written.
+        cannot be read; or the export loses more than flags.max_loss. Nothing is written.
     """
-    if exported.find(settings.model_dir) and not settings.checkpoint:
-        raise UserError(f"--model_dir={settings.model_dir} is an export. Give the original model.")
+    if exported.find(flags.model_dir) and not flags.checkpoint:
+        raise UserError(f"--model_dir={flags.model_dir} is an export. Give the original model.")
     task = None
-    if settings.task:
-        module, _, kind = settings.task.partition(":")
+    if flags.task:
+        module, _, kind = flags.task.partition(":")
         task = getattr(importlib.import_module(module), kind)
-    with files.atomic_folder(settings.output_dir) as folder:
-        model = load(settings.model_dir, settings.checkpoint, task=task)
+    with files.atomic_folder(flags.output_dir) as folder:
+        model = load(flags.model_dir, flags.checkpoint, task=task)
         is_encoder = isinstance(model, inference.Embedder)
-        subject: Any = (_Encoder if is_encoder else _FineTuned)(model, settings)
-        subject.examples = subject.examples[: settings.eval_examples or None]
+        subject: Any = (_Encoder if is_encoder else _FineTuned)(model, flags)
+        subject.examples = subject.examples[: flags.eval_examples or None]
         if not len(subject.examples):
-            raise UserError(f"--eval_file={settings.eval_file} has no examples to measure.")
-        size = _write(folder, subject, settings)
+            raise UserError(f"--eval_file={flags.eval_file} has no examples to measure.")
+        size = _write(folder, subject, flags)
         record = {
-            "format": settings.format,
-            "quantize": settings.quantize,
+            "format": flags.format,
+            "quantize": flags.quantize,
             "max_seq_length": subject.max_seq_length,
             "examples": len(subject.examples),
-            "eval_file": os.path.basename(settings.eval_file),
+            "eval_file": os.path.basename(flags.eval_file),
             "tensorflow": tf.__version__,
         }
         path = os.path.join(folder, exported.RECORD_NAME)
@@ -168,26 +169,26 @@ def export(settings: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, An
             files.atomic_write_bytes(os.path.join(folder, exported.EXAMPLE_NAME), example)
         before, after = (record[side][subject.metric] for side in ("model", "export"))
         lost = after - before if subject.metric in LOSSES else before - after
-        if not lost <= settings.max_loss:
+        if not lost <= flags.max_loss:
             raise UserError(
-                f"On {settings.eval_file}, {subject.metric} changes from {before:.2f} (model) to "
-                f"{after:.2f} (export): more than --max_loss={settings.max_loss}. Nothing was "
+                f"On {flags.eval_file}, {subject.metric} changes from {before:.2f} (model) to "
+                f"{after:.2f} (export): more than --max_loss={flags.max_loss}. Nothing was "
                 "written. Try another --format, --quantize=none, or a higher --max_loss."
             )
         files.atomic_write_json(path, record)
     return record
 
 
-def _write(folder: str, subject: Any, settings: ModelExportFlags) -> int:
+def _write(folder: str, subject: Any, flags: ModelExportFlags) -> int:
     """Writes the model's file, and those beside it; returns its size in bytes."""
     content = exported.convert(
         subject.build,
         subject.checkpoint,
-        settings.format,
+        flags.format,
         shape=subject.shape,
-        is_int8=settings.quantize == "int8",
+        is_int8=flags.quantize == "int8",
     )
-    files.atomic_write_all(folder, {**subject.files, exported.NAMES[settings.format]: content})
+    files.atomic_write_all(folder, {**subject.files, exported.NAMES[flags.format]: content})
     return len(content)
 
 

@@ -44,27 +44,30 @@ def read(folder: str) -> Dict[str, Any]:
     return json_files.read(os.path.join(folder, RECORD_NAME), _SCHEMA, missing={})
 
 
-def record_flags(settings: TrainingFlags, *, is_training: bool = False) -> None:
+def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
     """Writes the flags of a run to run.toml; warns if those of its training were others."""
-    path, flags = os.path.join(settings.output_dir, config_files.RECORD_NAME), settings.command_line
+    path, command_line = (
+        os.path.join(flags.output_dir, config_files.RECORD_NAME),
+        flags.command_line,
+    )
     recorded = config_files.read(path) if is_training and tf.io.gfile.exists(path) else {}
     if "do_train" in recorded:
-        described = flags_lib.describe(type(flags))
+        described = flags_lib.describe(type(command_line))
         recorded_flags = {name: recorded[name] for name in recorded if name in described}
-        before = flags_lib.make(type(flags), **recorded_flags)
+        before = flags_lib.make(type(command_line), **recorded_flags)
         changes = [
             f"--{name} was {getattr(before, name)} and is {value}"
-            for name, value in flags.to_dict().items()
+            for name, value in command_line.to_dict().items()
             if str(value) != str(getattr(before, name))
             and not (described[name].get("path") or name in _LENGTHS or name.startswith("do_"))
         ]
         if changes:
             _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
-    config_files.record(path, flags.given_values(), is_training=is_training)
+    config_files.record(path, command_line.given_values(), is_training=is_training)
 
 
 def check(
-    settings: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
+    flags: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
 ) -> Optional[str]:
     """Compares a training with the flags and data of a start that resumes it.
 
@@ -80,8 +83,10 @@ def check(
     Raises:
       UserError: the training data changed in the middle of the training.
     """
-    flags, folder, past = settings.command_line, settings.output_dir, read(settings.output_dir)
-    start = f"--init_checkpoint={flags.init_checkpoint}" if flags.init_checkpoint else ""
+    command_line, folder, past = flags.command_line, flags.output_dir, read(flags.output_dir)
+    start = (
+        f"--init_checkpoint={command_line.init_checkpoint}" if command_line.init_checkpoint else ""
+    )
     first_weights = past.get("initial_weights")
     if start or first_weights not in (None, made_from["initial_weights"]):
         _LOGGER.warning(

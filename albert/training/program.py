@@ -69,7 +69,7 @@ class Program:
     A class for a model defines `values`, and where they differ `weights`, `predict` and `evaluate`.
 
     Attributes:
-      settings: their init_checkpoint is where the first weights come from, unless the estimator's
+      flags: their init_checkpoint is where the first weights come from, unless the estimator's
         params have another.
       epsilon: by part, what is added to the sum of its weights, as in google-research/albert.
       use_one_hot_embeddings: whether embeddings are looked up by a product.
@@ -81,15 +81,15 @@ class Program:
 
     def __init__(
         self,
-        settings: TrainingFlags,
+        flags: TrainingFlags,
         config: Optional[modeling.AlbertConfig],
         schedule: Schedule,
     ):
         """Takes the encoder's configuration."""
-        self.settings, self.config, self.schedule = settings, config, schedule
-        self.use_xla = settings.use_xla and not settings.use_tpu
+        self.flags, self.config, self.schedule = flags, config, schedule
+        self.use_xla = flags.use_xla and not flags.use_tpu
         # On a TPU looking up rows is slower than a product.
-        self.use_one_hot_embeddings = settings.use_tpu
+        self.use_one_hot_embeddings = flags.use_tpu
 
     # ---- the model ----
 
@@ -115,8 +115,8 @@ class Program:
             is_training,
             dropout_seed=seed,
             use_one_hot_embeddings=self.use_one_hot_embeddings,
-            compute_dtype=tf.as_dtype(self.settings.precision),
-            recompute=self.settings.recompute and is_training,
+            compute_dtype=tf.as_dtype(self.flags.precision),
+            recompute=self.flags.recompute and is_training,
             use_xla=self.use_xla and (is_training or self.compiles_evaluation),
         )
 
@@ -127,7 +127,7 @@ class Program:
     ) -> "tf_estimator.tpu.TPUEstimatorSpec":
         """The model function of a TPUEstimator."""
         del labels
-        init_checkpoint = params.get("init_checkpoint", self.settings.init_checkpoint)
+        init_checkpoint = params.get("init_checkpoint", self.flags.init_checkpoint)
         if mode == tf_estimator.ModeKeys.TRAIN:
             return self._train(features, init_checkpoint, params.get("model_dir"))
         encoder = self.encoder(is_training=False)
@@ -136,7 +136,7 @@ class Program:
         else:
             outputs = {"predictions": self.predict(features, encoder)}
         return tf_estimator.tpu.TPUEstimatorSpec(
-            mode=mode, scaffold_fn=warm_start(self.settings, init_checkpoint), **outputs
+            mode=mode, scaffold_fn=warm_start(self.flags, init_checkpoint), **outputs
         )
 
     def evaluate(self, features: Tensors, encoder: Encoder) -> Dict[str, Any]:
@@ -157,21 +157,21 @@ class Program:
 
         `model_dir`: where a TPU's host writes for TensorBoard.
         """
-        settings, use_tpu = self.settings, self.settings.use_tpu
-        loss_scale = optimization.LossScale() if settings.precision == "float16" else None
+        flags, use_tpu = self.flags, self.flags.use_tpu
+        loss_scale = optimization.LossScale() if flags.precision == "float16" else None
         # Replicas may have different numbers of predictions. Each divides by the mean of these
         # numbers, so that the mean of the replicas' losses is the loss of the whole batch.
         totals = self._totals(_replica_means(_sums(self.weights(features)), use_tpu=use_tpu))
         gradients = optimization.accumulate_gradients(
             functools.partial(self._losses, totals),
             features,
-            settings.gradient_accumulation_steps,
+            flags.gradient_accumulation_steps,
             loss_scale=loss_scale,
         )
-        scaffold_fn = warm_start(settings, init_checkpoint)
+        scaffold_fn = warm_start(flags, init_checkpoint)
         step = optimization.build_train_step(
             gradients,
-            settings,
+            flags,
             loss_scale=loss_scale,
             use_tpu=use_tpu,
             use_xla=self.use_xla,
@@ -179,7 +179,7 @@ class Program:
         )
         # The means synchronize replicas even where they are not logged.
         means = _replica_means(
-            {"loss": gradients.loss, **gradients.metrics, **hooks.stop_request(settings)},
+            {"loss": gradients.loss, **gradients.metrics, **hooks.stop_request(flags)},
             use_tpu=use_tpu,
         )
         scalars = {
@@ -206,7 +206,7 @@ class Program:
         self, totals: Tensors, micro_batch: Tensors, number: Any
     ) -> Tuple[tf.Tensor, Tensors]:
         """A micro-batch's part of the loss and of each mean of the batch."""
-        seed = dropout_seed(self.settings, micro_batch, number)
+        seed = dropout_seed(self.flags, micro_batch, number)
         values = self.values(micro_batch, self.encoder(True, seed))
         return _means(values, self.weights(micro_batch), totals)
 
@@ -261,7 +261,7 @@ def _mean_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
 # ---- what training starts from ----
 
 
-def dropout_seed(settings: TrainingFlags, batch: Tensors, micro_batch: Any) -> tf.Tensor:
+def dropout_seed(flags: TrainingFlags, batch: Tensors, micro_batch: Any) -> tf.Tensor:
     """Returns the key of a (micro-)batch's dropout masks, int32 [2].
 
     It is a function of the seed and the step, and differs between micro-batches and replicas. What
@@ -271,17 +271,17 @@ def dropout_seed(settings: TrainingFlags, batch: Tensors, micro_batch: Any) -> t
       batch: has input_ids.
       micro_batch: its number in the update, an int or int32 [].
     """
-    seed = settings.seed
+    seed = flags.seed
     if seed is None:
         seed = tf.get_default_graph().seed or 0
-    stream = distribution.replica_number() * settings.gradient_accumulation_steps + micro_batch
-    if settings.use_tpu:
+    stream = distribution.replica_number() * flags.gradient_accumulation_steps + micro_batch
+    if flags.use_tpu:
         stream += tf.reduce_sum(batch["input_ids"])
     step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
     return tf.stack([seed + stream * _STREAM_FACTOR, step])
 
 
-def warm_start(settings: TrainingFlags, init_checkpoint: Optional[str]) -> Optional[Callable]:
+def warm_start(flags: TrainingFlags, init_checkpoint: Optional[str]) -> Optional[Callable]:
     """Takes the initial weights from a checkpoint, if one is given; returns a scaffold_fn.
 
     Raises ValueError if it does not fit the graph's trainable variables.
@@ -291,21 +291,21 @@ def warm_start(settings: TrainingFlags, init_checkpoint: Optional[str]) -> Optio
     start = checkpoint_init.warm_start(
         init_checkpoint,
         tf.trainable_variables(),
-        init_from_group0=settings.init_from_group0,
-        use_tpu=settings.use_tpu,
+        init_from_group0=flags.init_from_group0,
+        use_tpu=flags.use_tpu,
     )
     _LOGGER.info("%s", start)
     return start.scaffold_fn
 
 
-def check_first_weights(settings: TrainingFlags, config: modeling.AlbertConfig) -> None:
+def check_first_weights(flags: TrainingFlags, config: modeling.AlbertConfig) -> None:
     """Checks the initial weights of training before features are made.
 
     Raises:
       UserError: the checkpoint is missing or damaged, or does not fit the configuration.
     """
-    if settings.init_checkpoint:
+    if flags.init_checkpoint:
         with tf.Graph().as_default():
             ids = tf.zeros([1, 1], tf.int32)
             Encoder(config, False)(ids, ids, ids)
-            checkpoint_init.warm_start(settings.init_checkpoint, tf.trainable_variables())
+            checkpoint_init.warm_start(flags.init_checkpoint, tf.trainable_variables())

@@ -61,7 +61,7 @@ class Task:
     """A fine-tuning task.
 
     Attributes:
-      flags: the class of its flags.
+      flags_class: the class of its flags.
       description_name: name of the JSON file in --output_dir that describes the trained task.
       published_name: the task in configs/published.json to compare results with, if any.
       best_metric: the metric that chooses the best checkpoint, which has the highest value, or of
@@ -77,7 +77,7 @@ class Task:
       metrics: metrics of the checkpoint that predicts.
     """
 
-    flags: Type[FineTuningFlags]
+    flags_class: Type[FineTuningFlags]
     name = ""
     description_name = ""
     published_name = ""
@@ -92,31 +92,31 @@ class Task:
 
     def __init__(
         self,
-        settings: FineTuningFlags,
+        flags: FineTuningFlags,
         tokenizer: tokenization.FullTokenizer,
         description: Mapping[str, Any],
     ):
-        """Takes the settings, the tokenizer, and the description of a trained model.
+        """Takes the flags, the tokenizer, and the description of a trained model.
 
         `config`, `vocabulary` and `metrics` are set later.
         """
-        self.settings, self.tokenizer, self.description = settings, tokenizer, description
+        self.flags, self.tokenizer, self.description = flags, tokenizer, description
         self.metrics: Mapping[str, float] = {}
 
     # ---- flags and folder ----
 
     @classmethod
-    def check_flags(cls, settings: FineTuningFlags) -> None:
+    def check_flags(cls, flags: FineTuningFlags) -> None:
         """Checks the flags against each other; raises UserError."""
-        flags = settings.to_dict()
-        if not any(map(flags.get, _ACTIONS)):
-            names = ", ".join(f"--{name}" for name in _ACTIONS if name in flags)
+        values = flags.to_dict()
+        if not any(map(values.get, _ACTIONS)):
+            names = ", ".join(f"--{name}" for name in _ACTIONS if name in values)
             raise UserError(f"Nothing to do: give one of {names}.")
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns what the description of a trained or exported model says, but its vocabulary."""
         names = ("max_seq_length", *self.recorded_flags)
-        recorded = {name: getattr(self.settings, name) for name in names}
+        recorded = {name: getattr(self.flags, name) for name in names}
         return {"format_version": 1, "task": self.name, **recorded}
 
     def decoding(self) -> Dict[str, Any]:
@@ -124,13 +124,13 @@ class Task:
 
         It may differ between the runs in a folder. If it does, checkpoints are evaluated again.
         """
-        return {name: getattr(self.settings, name) for name in self.heard_flags}
+        return {name: getattr(self.flags, name) for name in self.heard_flags}
 
     # ---- data ----
 
     def splits(self, use: str) -> List[str]:
         """Returns the splits to evaluate on (use "dev") or to predict ("test")."""
-        requested = {"dev": self.settings.do_eval, "test": self.settings.do_predict}
+        requested = {"dev": self.flags.do_eval, "test": self.flags.do_predict}
         return [use] if requested[use] else []
 
     def examples(self, split: str) -> Sequence[Any]:
@@ -170,8 +170,8 @@ class Task:
             raise UserError(f"The {split} data of {self.name} has no examples.")
         named = next(
             (
-                getattr(self.settings, name)
-                for name, options in flags_lib.describe(self.flags).items()
+                getattr(self.flags, name)
+                for name, options in flags_lib.describe(self.flags_class).items()
                 if options.get("records_of") == split
             ),
             None,
@@ -184,10 +184,10 @@ class Task:
             "examples": feature_cache.digest(examples),
             "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
         }
-        if not (is_training or named or self.settings.use_tpu):
+        if not (is_training or named or self.flags.use_tpu):
             return Split(examples, fingerprint)
-        folder = self.settings.cached_dir or self.settings.output_dir
-        name = f"{self.name}_{split}.{self.settings.max_seq_length}.tf_record"
+        folder = self.flags.cached_dir or self.flags.output_dir
+        name = f"{self.name}_{split}.{self.flags.max_seq_length}.tf_record"
         processes = feature_cache.processes_for(len(examples))
         records = feature_cache.build_records(
             named or os.path.join(folder, name),
@@ -248,13 +248,13 @@ class Task:
 
     def network(self, batch_size: int) -> Network:
         """Returns the network for prediction, without weights."""
-        dtype = tf.as_dtype(self.settings.precision)
+        dtype = tf.as_dtype(self.flags.precision)
         return Network(
             lambda features: self.build(features, compute_dtype=dtype, keep_weights=True),
             self.spec(False),
             batch_size=batch_size,
             sequences=self.sequences,
-            padding=self.settings.padding or "longest",
+            padding=self.flags.padding or "longest",
         )
 
     def decode(self, examples: Sequence[Any], outputs: Outputs) -> List[Any]:

@@ -34,18 +34,18 @@ class Workflow:
     `predict_and_export` do nothing if no flag asks for them.
 
     Attributes:
-      settings: the flags, with the model's files.
+      flags: the flags, with the model's files.
       config: of the model.
       is_chief: whether this process writes checkpoints and results.
     """
 
-    settings: TrainingFlags
+    flags: TrainingFlags
     config: modeling.AlbertConfig
 
-    def __init__(self, settings: TrainingFlags):
+    def __init__(self, flags: TrainingFlags):
         """Checks the flags of training; raises UserError."""
-        estimators.check_batch_sizes(settings)
-        self.is_chief = distribution.is_chief(settings)
+        estimators.check_batch_sizes(flags)
+        self.is_chief = distribution.is_chief(flags)
 
     def run(self) -> Outcome:
         """Does what the flags ask for.
@@ -56,16 +56,16 @@ class Workflow:
           UserError: flags, data or checkpoints that do not fit each other.
           hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
         """
-        settings = self.settings
+        flags = self.flags
         with contextlib.ExitStack() as stack:
-            if settings.do_train and self.is_chief:
-                stack.enter_context(folder_lock.held(settings.output_dir))
+            if flags.do_train and self.is_chief:
+                stack.enter_context(folder_lock.held(flags.output_dir))
             self.check()
-            training = self.train() if settings.do_train else None
+            training = self.train() if flags.do_train else None
             if not self.is_chief:
                 return Outcome(training)
             if not training:
-                origin.record_flags(settings)
+                origin.record_flags(flags)
             summary, metrics = self.evaluate()
             predictions, export = self.predict_and_export(metrics)
             return Outcome(training, summary, metrics, predictions, export)

@@ -5,7 +5,7 @@
     if __name__ == "__main__":
         cli.run(Flags, main, __doc__)
 
-`main(settings)` imports what it runs, so that --help and a wrong flag are answered before
+`main(flags)` imports what it runs, so that --help and a wrong flag are answered before
 TensorFlow is loaded. A script of google-research/albert decorates its main with
 `@reads_flags(Flags)`: programs that import it find its flags on FLAGS and call `main(None)`.
 """
@@ -21,7 +21,7 @@ import sys
 import traceback
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
-from absl import flags
+from absl import flags as absl_flags
 from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
 
 from albert import __version__
@@ -40,7 +40,7 @@ _HELP = ("--help", "-h", "-help", "--helpshort", "--helpfull", "-?")
 
 
 def run(
-    kind: Type[flags_lib.Settings],
+    kind: Type[flags_lib.BaseFlags],
     main: Main,
     usage: str,
     *,
@@ -53,7 +53,7 @@ def run(
 
     Args:
       kind: the class of the script's flags.
-      main: takes the settings.
+      main: takes the flags.
       usage: what --help prints above the flags.
       fallback: values of flags that are not given.
     """
@@ -65,13 +65,13 @@ def run(
         show(__version__)
     log.show()
     try:
-        settings = flags_lib.read(kind, flags.FLAGS, sys.argv, fallback=fallback)
+        flags = flags_lib.read(kind, absl_flags.FLAGS, sys.argv, fallback=fallback)
     except UserError as error:
         print(f"ERROR: {error} --help shows the flags.", file=sys.stderr)
         sys.exit(2)
-    is_verbose = flags.FLAGS[flags_lib.VERBOSE].value or flags.FLAGS.verbosity >= 1
-    main = inspect.unwrap(main)  # `reads_flags` would only hand the settings on
-    sys.exit(guarded(functools.partial(main, settings), is_verbose=is_verbose))
+    is_verbose = absl_flags.FLAGS[flags_lib.VERBOSE].value or absl_flags.FLAGS.verbosity >= 1
+    main = inspect.unwrap(main)  # `reads_flags` would only hand the flags on
+    sys.exit(guarded(functools.partial(main, flags), is_verbose=is_verbose))
 
 
 def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
@@ -125,7 +125,7 @@ def show(text: str) -> None:
     sys.exit(guarded(lambda: print(text, flush=True), is_verbose=False))
 
 
-def flags_help(kind: Type[flags_lib.Settings]) -> str:
+def flags_help(kind: Type[flags_lib.BaseFlags]) -> str:
     """Returns the help text of the flags, by group, with defaults and bounds."""
     groups: Dict[str, List[str]] = {group: [] for group in _GROUPS}
     for name, options in flags_lib.describe(kind).items():
@@ -142,40 +142,40 @@ def flags_help(kind: Type[flags_lib.Settings]) -> str:
         line += options["help"]
         if notes:
             line += f" ({'; '.join(notes)})"
-        line = flags.text_wrap(line, 100, indent="      ", firstline_indent="  ")
+        line = absl_flags.text_wrap(line, 100, indent="      ", firstline_indent="  ")
         groups.setdefault(options.get("group", "Options"), []).append(line)
     groups["All commands"] = [f"  {name}: {text}" for name, text in flags_lib.OWN.items()]
     return "\n".join("\n".join([f"\n{group}:", *lines]) for group, lines in groups.items() if lines)
 
 
-def reads_flags(kind: Type[flags_lib.Settings]) -> Callable[[Main], Main]:
-    """Decorates a script's main(settings) for programs that call main(None) or app.run(main).
+def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
+    """Decorates a script's main(flags) for programs that call main(None) or app.run(main).
 
     The script's flags are defined on FLAGS when it is imported, and main reads them there.
     """
-    flags_lib.define(kind, flags.FLAGS)
+    flags_lib.define(kind, absl_flags.FLAGS)
 
     def decorate(main: Main) -> Main:
         @functools.wraps(main)
-        def main_of_flags(settings: Any) -> Optional[int]:
-            if isinstance(settings, flags_lib.Settings):
-                return main(settings)
-            settings = of_process(kind)
+        def main_of_flags(flags: Any) -> Optional[int]:
+            if isinstance(flags, flags_lib.BaseFlags):
+                return main(flags)
+            flags = of_process(kind)
             if not logging.getLogger("albert").handlers:
                 log.show()
-            settings.check()
-            return main(settings)
+            flags.check()
+            return main(flags)
 
         return main_of_flags
 
     return decorate
 
 
-def of_process(kind: Type[flags_lib.AnySettings]) -> flags_lib.AnySettings:
-    """Returns the settings for FLAGS, without checks; parses the command line if needed."""
-    if not flags.FLAGS.is_parsed():
+def of_process(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
+    """Returns the flags of FLAGS, without checks; parses the command line if needed."""
+    if not absl_flags.FLAGS.is_parsed():
         try:
-            flags.FLAGS(sys.argv, known_only=True)
-        except flags.Error:  # arguments of a program that reads them in another way
-            flags.FLAGS.mark_as_parsed()
-    return flags_lib.of_flags(kind, flags.FLAGS)
+            absl_flags.FLAGS(sys.argv, known_only=True)
+        except absl_flags.Error:  # arguments of a program that reads them in another way
+            absl_flags.FLAGS.mark_as_parsed()
+    return flags_lib.of_flags(kind, absl_flags.FLAGS)

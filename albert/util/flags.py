@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags as fields: a script's settings are a frozen dataclass, and each field is a flag.
+"""Flags as fields: a script's flags are a frozen dataclass with a field for each.
 
     @dataclasses.dataclass(frozen=True)
-    class Flags(Settings):
+    class Flags(BaseFlags):
         learning_rate: float = flag(2e-5, "Peak learning rate.", lower=0, group="Training")
 
 A subclass changes a default by declaring the field again, and inherits the rest. `parse` reads a
@@ -18,7 +18,7 @@ import os
 import re
 from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Type, TypeVar
 
-from absl import flags
+from absl import flags as absl_flags
 
 from albert.util import config_files, wording
 from albert.util.errors import UserError
@@ -92,7 +92,7 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
     )
 
 
-class Settings:
+class BaseFlags:
     """The base of a script's flags. `given` names those that were set, not left at a default."""
 
     given = frozenset()  # type: FrozenSet[str]
@@ -117,7 +117,7 @@ class Settings:
         """Returns the values of the flags that were set, by name."""
         return {name: value for name, value in self.to_dict().items() if name in self.given}
 
-    def replace(self: "AnySettings", **changes: Any) -> "AnySettings":
+    def replace(self: "AnyFlags", **changes: Any) -> "AnyFlags":
         """Returns a copy with some values changed; they count as given."""
         excluded = replaced(type(self), changes)
         values = {**dict.fromkeys(excluded), **changes}
@@ -125,22 +125,22 @@ class Settings:
         object.__setattr__(changed, "given", self.given - excluded | set(changes))
         return changed
 
-    def fill_in(self: "AnySettings", **changes: Any) -> "AnySettings":
+    def fill_in(self: "AnyFlags", **changes: Any) -> "AnyFlags":
         """Returns a copy with values from a model's folder; its `command_line` stays the same."""
         changed = self.replace(**changes)
         object.__setattr__(changed, "_command_line", self.command_line)
         return changed
 
     @property
-    def command_line(self: "AnySettings") -> "AnySettings":
-        """The settings before `fill_in` changed them."""
+    def command_line(self: "AnyFlags") -> "AnyFlags":
+        """The flags before `fill_in` changed them."""
         return self._command_line or self
 
 
-AnySettings = TypeVar("AnySettings", bound=Settings)
+AnyFlags = TypeVar("AnyFlags", bound=BaseFlags)
 
 
-def replaced(kind: Type[Settings], names: Iterable[str]) -> FrozenSet[str]:
+def replaced(kind: Type[BaseFlags], names: Iterable[str]) -> FrozenSet[str]:
     """Returns the flags that are None because others are given."""
     excluded = set()
     for name, options in describe(kind).items():
@@ -152,7 +152,7 @@ def replaced(kind: Type[Settings], names: Iterable[str]) -> FrozenSet[str]:
     return frozenset(excluded)
 
 
-def describe(kind: Type[Settings]) -> Dict[str, Dict[str, Any]]:
+def describe(kind: Type[BaseFlags]) -> Dict[str, Dict[str, Any]]:
     """Returns {name: {"kind": type, "default": value, and what `flag` was told}} of the fields."""
     described: Dict[str, Dict[str, Any]] = {}
     for base in reversed(kind.__mro__):
@@ -181,7 +181,7 @@ def takes(options: Mapping[str, Any]) -> str:
     return f"{_NOUNS.get(options['kind'], '')} {' and '.join(bounds)}".strip()
 
 
-def schema(kind: Type[Settings], names: Iterable[str]) -> Dict[str, Any]:
+def schema(kind: Type[BaseFlags], names: Iterable[str]) -> Dict[str, Any]:
     """Returns the schema (see json_files) of a JSON object that may have values of these flags."""
     kinds = {}
     for name in names:
@@ -192,7 +192,7 @@ def schema(kind: Type[Settings], names: Iterable[str]) -> Dict[str, Any]:
     return kinds
 
 
-class _Parser(flags.ArgumentParser):
+class _Parser(absl_flags.ArgumentParser):
     """Reads the text of a flag."""
 
     def __init__(self, options: Mapping[str, Any]):
@@ -213,7 +213,7 @@ class _Parser(flags.ArgumentParser):
         if re.search("[\0\ud800-\udfff]", text):  # bytes that are not UTF-8, as in a file's name
             raise ValueError("it must be UTF-8 without NUL.")
         try:
-            value = flags.BooleanParser().parse(text) if kind is bool else kind(text)
+            value = absl_flags.BooleanParser().parse(text) if kind is bool else kind(text)
             bounds = set(_BOUNDS) & set(options)
             is_allowed = all(_BOUNDS[name][1](value, options[name]) for name in bounds)
         except ValueError:
@@ -224,18 +224,18 @@ class _Parser(flags.ArgumentParser):
         return os.path.expanduser(text) if options.get("path") else value
 
 
-def define(kind: Type[Settings], flag_values: flags.FlagValues) -> None:
+def define(kind: Type[BaseFlags], flag_values: absl_flags.FlagValues) -> None:
     """Defines those flags of a class that `flag_values` does not have yet."""
     for name, options in describe(kind).items():
         if name in flag_values or options["kind"] is tuple or "help" not in options:
             continue
-        flags.DEFINE(
+        absl_flags.DEFINE(
             _Parser(options),
             name,
             options["default"],
             options["help"],
             flag_values,
-            flags.ArgumentSerializer(),
+            absl_flags.ArgumentSerializer(),
             kind.__module__,
             boolean=options["kind"] is bool,
             allow_override=True,
@@ -243,13 +243,13 @@ def define(kind: Type[Settings], flag_values: flags.FlagValues) -> None:
 
 
 def read(
-    kind: Type[AnySettings],
-    flag_values: flags.FlagValues,
+    kind: Type[AnyFlags],
+    flag_values: absl_flags.FlagValues,
     arguments: Sequence[str],
     *,
     fallback: Mapping[str, Any] = {},
-) -> AnySettings:
-    """Defines the flags of a class, sets them from a command line, and returns the settings.
+) -> AnyFlags:
+    """Defines the flags of a class, sets them from a command line, and returns them.
 
     Args:
       kind: the class.
@@ -261,8 +261,8 @@ def read(
       UserError: an unknown flag, a wrong value, an unexpected argument, or what `check` raises.
     """
     define(kind, flag_values)
-    flags.DEFINE_multi_string(CONFIG, [], OWN["--config"], flag_values)
-    flags.DEFINE_boolean(VERBOSE, False, OWN["--[no]verbose"], flag_values)
+    absl_flags.DEFINE_multi_string(CONFIG, [], OWN["--config"], flag_values)
+    absl_flags.DEFINE_boolean(VERBOSE, False, OWN["--[no]verbose"], flag_values)
     flag_values.set_gnu_getopt(True)
     described = describe(kind)
     for alias, name in ALIASES.items():
@@ -287,14 +287,14 @@ def read(
         _parse(kind, flag_values, [program, *words], prefix=prefix)
     # The command line wins.
     _parse(kind, flag_values, [program, *command_line], known_only=takes_rest)
-    settings = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
-    settings.check()
-    return settings
+    flags = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
+    flags.check()
+    return flags
 
 
 def _parse(
-    kind: Type[Settings],
-    flag_values: flags.FlagValues,
+    kind: Type[BaseFlags],
+    flag_values: absl_flags.FlagValues,
     arguments: Sequence[str],
     *,
     prefix: str = "",
@@ -306,15 +306,15 @@ def _parse(
         flag_values[name].unparse()  # what an earlier call set
     try:
         return flag_values(arguments, known_only=known_only)[1:]
-    except flags.UnrecognizedFlagError as error:
+    except absl_flags.UnrecognizedFlagError as error:
         name = error.flagname
         hint = wording.did_you_mean(name, describe(kind), cutoff=_CLOSE)
         raise UserError(f"{prefix}Unknown flag --{name}.{hint}") from error
-    except (flags.Error, ValueError) as error:  # ValueError: --noflag=value
+    except (absl_flags.Error, ValueError) as error:  # ValueError: --noflag=value
         raise UserError(f"{prefix}{re.sub(r'^flag |[ ?.]+$', '', str(error))}.") from error
 
 
-def _check_pairs(kind: Type[Settings], names: Iterable[str], prefix: str = "") -> Iterable[str]:
+def _check_pairs(kind: Type[BaseFlags], names: Iterable[str], prefix: str = "") -> Iterable[str]:
     """Returns the flags that names stand for; UserError if two names exclude each other."""
     spelled: Dict[str, str] = {}
     declared = describe(kind)
@@ -329,8 +329,8 @@ def _check_pairs(kind: Type[Settings], names: Iterable[str], prefix: str = "") -
     return spelled
 
 
-def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any) -> AnySettings:
-    """Returns the settings for the present values of flags, which a program may have set."""
+def of_flags(kind: Type[AnyFlags], flag_values: absl_flags.FlagValues, **more: Any) -> AnyFlags:
+    """Returns the present values of flags, which a program may have set."""
     values: Dict[str, Any] = {}
     for name in set(describe(kind)) & set(flag_values):
         is_default = flag_values[name].using_default_value
@@ -338,14 +338,14 @@ def of_flags(kind: Type[AnySettings], flag_values: flags.FlagValues, **more: Any
     return _changed(kind(**more), values)
 
 
-def make(kind: Type[AnySettings], **values: Any) -> AnySettings:
-    """Returns the settings for a program's values; UserError for a wrong value."""
+def make(kind: Type[AnyFlags], **values: Any) -> AnyFlags:
+    """Returns flags with a program's values; UserError for a wrong value."""
     return _changed(kind(), values)
 
 
-def _changed(settings: AnySettings, values: Dict[str, Any]) -> AnySettings:
-    """The settings with values that are checked first; None is no value."""
-    kind = type(settings)
+def _changed(flags: AnyFlags, values: Dict[str, Any]) -> AnyFlags:
+    """The flags with values that are checked first; None is no value."""
+    kind = type(flags)
     declared = describe(kind)
     values = {name: value for name, value in values.items() if value is not None}
     for name in values:
@@ -356,14 +356,14 @@ def _changed(settings: AnySettings, values: Dict[str, Any]) -> AnySettings:
         except ValueError as error:
             raise UserError(f"{name} is {values[name]!r}; {error}") from error
     _check_pairs(kind, values)
-    return settings.replace(**values)
+    return flags.replace(**values)
 
 
 def parse(
-    kind: Type[AnySettings], arguments: Sequence[str], *, fallback: Mapping[str, Any] = {}
-) -> AnySettings:
-    """Returns the settings for arguments such as ["--do_eval"]; see `read`.
+    kind: Type[AnyFlags], arguments: Sequence[str], *, fallback: Mapping[str, Any] = {}
+) -> AnyFlags:
+    """Returns the flags for arguments such as ["--do_eval"]; see `read`.
 
     The process's own flags are not touched.
     """
-    return read(kind, flags.FlagValues(), ["albert", *arguments], fallback=fallback)
+    return read(kind, absl_flags.FlagValues(), ["albert", *arguments], fallback=fallback)

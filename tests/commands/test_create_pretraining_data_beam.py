@@ -84,9 +84,9 @@ def test_missing_beam_is_one_line(tmp_path):
 
 def test_beam_options_are_taken_anywhere():
     given = "--runner=Flink --input_file=a --parallelism 8 --output_file=b --ngram=1"
-    settings = parse(given.split())
-    assert settings.pipeline_options == ("--runner=Flink", "--parallelism", "8")
-    options = beam.parse_options(settings.pipeline_options)
+    flags = parse(given.split())
+    assert flags.pipeline_options == ("--runner=Flink", "--parallelism", "8")
+    options = beam.parse_options(flags.pipeline_options)
     assert options.get_all_options()["parallelism"] == 8
 
 

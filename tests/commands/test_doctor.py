@@ -66,7 +66,7 @@ def test_check_vocabulary_shows_what_a_model_sees():
 
 
 def test_main_goes_on_after_failed_check(monkeypatch, capsys):
-    def fail(settings):
+    def fail(flags):
         raise RuntimeError("CUBLAS_STATUS_NOT_INITIALIZED\nmore")
 
     monkeypatch.setattr(doctor, "CHECKS", {"A": fail, "B": doctor.check_versions})

@@ -37,9 +37,9 @@ def download(server, tmp_path):
     """Runs the command into `download.folder`."""
 
     def run(name, **changes):
-        flags = [f"--name={name}", f"--data_dir={run.folder}", f"--base_url={server.url}"]
-        settings = flags_lib.parse(download_data.Flags, flags)
-        download_data.main(settings.replace(**changes))
+        arguments = [f"--name={name}", f"--data_dir={run.folder}", f"--base_url={server.url}"]
+        flags = flags_lib.parse(download_data.Flags, arguments)
+        download_data.main(flags.replace(**changes))
 
     run.folder = tmp_path / "my data"
     return run

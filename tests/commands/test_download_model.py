@@ -48,8 +48,8 @@ def test_download_model_lists_and_suggests_names(capsys):
 
 
 def test_download_model_enforces_limits_and_hash(arguments):
-    settings = parsed("--name=Albert_Base_V2.tar.gz", *arguments)
+    flags = parsed("--name=Albert_Base_V2.tar.gz", *arguments)
     for limit in ({"size_limit_gb": 1e-9}, {"time_limit_minutes": 1e-9}, {"sha256": "0" * 64}):
         with pytest.raises((ValueError, ConnectionError)):
-            download_model.main(settings.replace(**limit))
-    download_model.main(settings)
+            download_model.main(flags.replace(**limit))
+    download_model.main(flags)

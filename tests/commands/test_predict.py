@@ -19,7 +19,7 @@ from albert.data import text_lines
 from albert.models import inference
 from albert.models.flags import TextFlags
 from albert.tasks.classification.task import Predictor
-from albert.util import flags
+from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import FIXTURES, ROOT, cases, read_json, scripts
 from tests.support import fine_tuned_models as models
@@ -97,8 +97,8 @@ def test_first_line_is_a_header_only_with_all_names(caplog):
 
 def test_first_empty_text_is_named(tmp_path, caplog):
     (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
-    settings = TextFlags(input_file=str(tmp_path / "in"))
-    assert sum(map(len, inference.read_texts(settings))) == 3
+    flags = TextFlags(input_file=str(tmp_path / "in"))
+    assert sum(map(len, inference.read_texts(flags))) == 3
     (record,) = caplog.records
     assert record.args == (f"{tmp_path}/in:2",)
 
@@ -149,7 +149,7 @@ def test_output_may_not_replace_the_input(script, tmp_path, monkeypatch):
     model = f"--{'model' if script is predict else 'albert'}_dir=m"
 
     def parse(source, target):
-        flags.parse(script.Flags, [model, f"--input_file={source}", f"--output_file={target}"])
+        flags_lib.parse(script.Flags, [model, f"--input_file={source}", f"--output_file={target}"])
 
     for source, target in (("in", "./in"), ("link", "in"), ("gs://x", "gs://x")):
         with pytest.raises(UserError, match="--output_file"):

@@ -18,10 +18,10 @@ from tests.support import graphs, number_records, recorded
 from tests.support.number_records import NUMBER, served
 
 
-def _numbers(paths, steps, **settings):
+def _numbers(paths, steps, **flags):
     """Batches of seeded_batches as an array [steps, B]."""
-    settings = dict({"batch_size": 4, "seed": 5}, **settings)
-    elements = served(lambda: input_pipeline.seeded_batches(paths, NUMBER, **settings), steps)
+    flags = dict({"batch_size": 4, "seed": 5}, **flags)
+    elements = served(lambda: input_pipeline.seeded_batches(paths, NUMBER, **flags), steps)
     return np.array([element["number"] for element in elements])
 
 
@@ -109,13 +109,13 @@ def test_batches_resume_on_every_runtime(data, name, window, starts):
 
 @pytest.mark.slow
 def test_batches_of_shards_and_reordered_files(data):
-    settings = {"batch_size": 8, "shuffle_window": 20}
-    batches = _numbers(data["small"], 16, **settings)
-    assert batches.tolist() == _numbers(data["small"][::-1], 16, **settings).tolist()
+    flags = {"batch_size": 8, "shuffle_window": 20}
+    batches = _numbers(data["small"], 16, **flags)
+    assert batches.tolist() == _numbers(data["small"][::-1], 16, **flags).tolist()
     shard = {"batch_size": 4, "shard": InputShard(1, 2, 1)}  # in the second epoch
-    batch = _numbers(data["small"], 1, **dict(settings, **shard, start_batch=15))[0]
+    batch = _numbers(data["small"], 1, **dict(flags, **shard, start_batch=15))[0]
     assert batch.tolist() == batches[15][1::2].tolist()
-    far = _numbers(data["small"], 1, **dict(settings, seed=-(1 << 40), start_batch=10**9))
+    far = _numbers(data["small"], 1, **dict(flags, seed=-(1 << 40), start_batch=10**9))
     recorded.assert_checksum("batches, far", zlib.crc32(np.int64(far).tobytes()))
 
 
@@ -175,8 +175,8 @@ def test_input_shard_of_a_tpu_host(is_tpu, shard):
 # ---------------------------------------------------------------------------- reading: evaluation
 
 
-def _evaluation(paths, **settings):
-    return served(lambda: input_pipeline.evaluation_batches(paths, NUMBER, **settings))
+def _evaluation(paths, **flags):
+    return served(lambda: input_pipeline.evaluation_batches(paths, NUMBER, **flags))
 
 
 @pytest.mark.parametrize("pads, reality", [(True, [1, 0, 0]), (False, [1])])
@@ -192,10 +192,10 @@ def test_evaluation_marks_what_fills_a_batch(tmp_path, pads, reality):
 
 @pytest.mark.parametrize("shards, limit", [(2, 4), (80, None)])
 def test_evaluation_shards_serve_each_record_once(data, shards, limit):
-    def numbers(batch_size, **settings):
-        settings.update(batch_size=batch_size, max_batches=limit)
+    def numbers(batch_size, **flags):
+        flags.update(batch_size=batch_size, max_batches=limit)
         batches = _evaluation(
-            data["eight"], transform=lambda rows, place: dict(rows, place=place), **settings
+            data["eight"], transform=lambda rows, place: dict(rows, place=place), **flags
         )
         found = []
         for batch in batches:

@@ -21,9 +21,9 @@ def _convert(chunk):
 
 
 def _build(path, *, items=range(20), length=2, **changes):
-    settings = {"spec": SPEC, "convert": _convert, "description": "numbers", **changes}
+    flags = {"spec": SPEC, "convert": _convert, "description": "numbers", **changes}
     return feature_cache.build_records(
-        str(path), items=lambda: items, fingerprint={"length": length}, **settings
+        str(path), items=lambda: items, fingerprint={"length": length}, **flags
     )
 
 

@@ -40,8 +40,8 @@ def fetch(server, tmp_path):
     """Fetches the file into `fetch.path`."""
 
     def run(url="", **limits):
-        settings = TransferFlags(**limits)
-        transfer.fetch(url or f"{server.url}/model", str(run.path), settings)
+        flags = TransferFlags(**limits)
+        transfer.fetch(url or f"{server.url}/model", str(run.path), flags)
         return run.path.read_bytes()
 
     run.path = tmp_path / "file"

@@ -129,9 +129,9 @@ def test_vocabulary_goes_over_and_back(wordpiece, tmp_path):
     original = pretrained_models.WORDPIECES if wordpiece else pretrained_models.VOCABULARY
     for folder, name in zip(("theirs", "back"), names):
         assert (tmp_path / folder / name).read_bytes() == original.read_bytes()
-    settings = read_json(tmp_path / "theirs" / "tokenizer_config.json")
+    flags = read_json(tmp_path / "theirs" / "tokenizer_config.json")
     kind = "BertTokenizer" if wordpiece else "PreTrainedTokenizerFast"
-    assert (settings["tokenizer_class"], settings["do_lower_case"]) == (kind, False)
+    assert (flags["tokenizer_class"], flags["do_lower_case"]) == (kind, False)
     assert read_json(tmp_path / "back" / "vocabulary.json")["do_lower_case"] is False
 
 
@@ -188,8 +188,8 @@ def test_to_huggingface_writes_what_transformers_reads(made):
     content = read_json(made / "theirs" / "config.json")
     assert content["architectures"] == ["AlbertForPreTraining"]
     assert content["hidden_act"] == "gelu_new" and "embedding_layout" not in content
-    settings = read_json(made / "theirs" / "tokenizer_config.json")
-    assert "token_type_ids" in settings["model_input_names"]
+    flags = read_json(made / "theirs" / "tokenizer_config.json")
+    assert "token_type_ids" in flags["model_input_names"]
     # Of tied weights the bias is written twice: some versions read only its copy.
     values = weights_in(made / "theirs")
     assert [name for name in values if "decoder" in name] == ["predictions.decoder.bias"]
@@ -247,8 +247,8 @@ def test_keep_accents_goes_over_and_back(tmp_path):
     (tmp_path / "ours" / "30k-clean.model").write_bytes(marked)
     theirs = tmp_path / "theirs"
     to_theirs(source, theirs)
-    settings = read_json(theirs / "tokenizer_config.json")
-    assert settings["keep_accents"] is True
+    flags = read_json(theirs / "tokenizer_config.json")
+    assert flags["keep_accents"] is True
     steps = read_json(theirs / "tokenizer.json")["normalizer"]["normalizers"]
     assert "NFKD" not in [step["type"] for step in steps]
     to_ours(theirs, tmp_path / "again")
@@ -260,7 +260,7 @@ def test_keep_accents_goes_over_and_back(tmp_path):
         (plain, True, marked),
     ):
         (theirs / "spiece.model").write_bytes(vocabulary)
-        text = json.dumps(dict(settings, keep_accents=keep))
+        text = json.dumps(dict(flags, keep_accents=keep))
         (theirs / "tokenizer_config.json").write_text(text)
         to_ours(theirs, tmp_path / f"back{keep}")
         assert (tmp_path / f"back{keep}" / "30k-clean.model").read_bytes() == ours

@@ -175,7 +175,7 @@ def in_all_forms(lines):
 def train(path, *, keep_accents=False, **options):
     """Trains a small SentencePiece model on the lines, and returns its vocabulary."""
     content, prepare = io.BytesIO(), tokenization.preprocess_text
-    settings = {
+    flags = {
         "vocab_size": 830,
         "pad_id": 0,
         "unk_id": 1,
@@ -189,7 +189,7 @@ def train(path, *, keep_accents=False, **options):
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(3 * [prepare(line, True, True, keep_accents) for line in LINES]),
         model_writer=content,
-        **settings,
+        **flags,
     )
     path.write_bytes(tokenization.with_keep_accents(content.getvalue(), keep_accents))
     return model_vocabulary.Vocabulary("spm_model_file", str(path), True)
@@ -267,11 +267,16 @@ for kind, options, source, target in json.loads(sys.argv[1]):
 """
 
 
-def our_vocabulary_for(folder, *flags):
+def our_vocabulary_for(folder, *arguments):
     """Our vocabulary for a folder of theirs; UserError where ids would differ."""
-    flags = [f"--input_dir={folder}", "--direction=from_huggingface", "--output_dir=new", *flags]
-    settings = flags_lib.parse(ConversionFlags, flags)
-    vocabulary, keep_accents = huggingface_tokenizer.read_vocabulary(settings)
+    arguments = [
+        f"--input_dir={folder}",
+        "--direction=from_huggingface",
+        "--output_dir=new",
+        *arguments,
+    ]
+    flags = flags_lib.parse(ConversionFlags, arguments)
+    vocabulary, keep_accents = huggingface_tokenizer.read_vocabulary(flags)
     if not keep_accents:
         return vocabulary
     path = folder / "keeps_accents.model"

@@ -43,8 +43,8 @@ def cased(plain, tmp_path):
 
 
 def test_folder_gives_vocabulary_and_lower_casing(cased):
-    settings = resolved(f"--albert_dir={cased}")
-    assert settings.spm_model_file == f"{cased}/my.v1" and settings.do_lower_case is False
+    flags = resolved(f"--albert_dir={cased}")
+    assert flags.spm_model_file == f"{cased}/my.v1" and flags.do_lower_case is False
     for arguments, is_lower in (
         ([f"--init_checkpoint={cased}", f"--spm_model_file={cased}/my.v1"], False),
         ([f"--albert_dir={cased}", f"--spm_model_file={SPM_MODEL}"], False),  # the same one
@@ -64,8 +64,8 @@ def test_fine_tuned_folder_gives_vocabulary(cased):
         vocabulary = {"path": str(recorded), "sha256": sha256}
         content = {"do_lower_case": False, "spm_model_file": vocabulary}
         write_json(cased / "classifier.json", content)
-        settings = resolved(f"--albert_dir={cased}")
-        assert (settings.spm_model_file, settings.do_lower_case) == (str(found), False)
+        flags = resolved(f"--albert_dir={cased}")
+        assert (flags.spm_model_file, flags.do_lower_case) == (str(found), False)
 
 
 def test_damaged_vocabulary_is_named(cased):
@@ -113,8 +113,8 @@ def keep(folder, output_dir, *arguments):
         f"--max_seq_length={LENGTH}",
         *arguments,
     ]
-    settings = flags_lib.parse(run_pretraining.Flags, arguments)
-    run = pretraining_run.Pretraining(settings)
+    flags = flags_lib.parse(run_pretraining.Flags, arguments)
+    run = pretraining_run.Pretraining(flags)
     run.check()
     if run.vocabulary:
         model_vocabulary.put(str(output_dir), run.vocabulary)

@@ -59,10 +59,10 @@ def copied(folder, tmp_path):
     return tmp_path / "model"
 
 
-def parts(settings):
+def parts(flags):
     """The names of the files that the settings name."""
     names = ("albert_config_file", "init_checkpoint", "spm_model_file", "vocab_file")
-    values = {name: getattr(settings, name) for name in names}
+    values = {name: getattr(flags, name) for name in names}
     return {name: value.split("/")[-1] for name, value in values.items() if value}
 
 
@@ -123,20 +123,20 @@ def test_folder_gives_config_weights_and_vocabulary(folder, tmp_path):
         (f"--init_checkpoint={folder}/model.ckpt-best.index", english),
         (f"--init_checkpoint={folder}", english),
     ):
-        settings = resolved(flag)
-        assert vocabulary.items() < parts(settings).items()
-        assert set(parts(settings)) - set(vocabulary) == others
+        flags = resolved(flag)
+        assert vocabulary.items() < parts(flags).items()
+        assert set(parts(flags)) - set(vocabulary) == others
 
 
 def test_named_files_take_precedence(folder, tmp_path):
     config = classification_data.write_config(tmp_path)
     named = [f"--albert_config_file={config}", "--vocab_file=own"]
-    settings = resolved(f"--albert_dir={folder}", *named)
-    assert settings.albert_config_file == config
-    assert (settings.spm_model_file, settings.vocab_file) == (None, "own")
+    flags = resolved(f"--albert_dir={folder}", *named)
+    assert flags.albert_config_file == config
+    assert (flags.spm_model_file, flags.vocab_file) == (None, "own")
     # Where nothing is missing, the checkpoint may be gone.
-    settings = resolved(*named, "--init_checkpoint=/nowhere/model.ckpt")
-    assert settings.init_checkpoint == "/nowhere/model.ckpt" and not settings.albert_dir
+    flags = resolved(*named, "--init_checkpoint=/nowhere/model.ckpt")
+    assert flags.init_checkpoint == "/nowhere/model.ckpt" and not flags.albert_dir
 
 
 @pytest.fixture(scope="module")
@@ -147,9 +147,9 @@ def module(folder, tmp_path_factory):
 def test_module_gives_config_weights_and_vocabulary(module):
     flag = f"--albert_hub_module_handle={module}"
     for arguments in ([], ["--spm_model_file=from_tf_hub"]):
-        settings = resolved(flag, *arguments)
-        assert settings.albert_hub_module_handle is None and settings.do_lower_case is False
-        assert parts(settings) == {
+        flags = resolved(flag, *arguments)
+        assert flags.albert_hub_module_handle is None and flags.do_lower_case is False
+        assert parts(flags) == {
             "albert_config_file": "albert_config.json",
             "init_checkpoint": "variables",
             "spm_model_file": "30k-clean.model",

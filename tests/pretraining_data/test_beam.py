@@ -11,7 +11,7 @@ import pytest
 from albert.data import record_files
 from albert.pretraining_data import beam, cluster, documents
 from albert.pretraining_data.flags import BeamFlags
-from albert.util import flags
+from albert.util import flags as flags_lib
 from tests.support import FIXTURES, cases, damaged_files, pretraining_records, read_json
 from tests.support.pretraining_records import records_in
 from tests.support.recorded import assert_checksum
@@ -25,8 +25,8 @@ def create(text, output, arguments=""):
     given = f"""--input_file={text} --output_file={output} --num_shards=3 --random_seed=7
         --vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=2
         --max_predictions_per_seq=5 {arguments}"""
-    settings = flags.parse(BeamFlags, given.split())
-    counts = pathlib.Path(cluster.create_pretraining_data(settings, beam.Engine(settings)))
+    flags = flags_lib.parse(BeamFlags, given.split())
+    counts = pathlib.Path(cluster.create_pretraining_data(flags, beam.Engine(flags)))
     paths = sorted(map(str, counts.parent.glob("[!.]*-of-*")))
     return Made(paths, read_json(counts)["counts"])
 

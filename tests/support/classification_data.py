@@ -91,8 +91,8 @@ def write_rows(path, rows):
 
 def texts_in(path, columns=None, known=()):
     """The texts that the scripts which answer texts find in a file."""
-    settings = TextFlags(input_file=str(path), columns=columns)
-    return [text for group in inference.read_texts(settings, known) for text in group]
+    flags = TextFlags(input_file=str(path), columns=columns)
+    return [text for group in inference.read_texts(flags, known) for text in group]
 
 
 # What a run has left behind.

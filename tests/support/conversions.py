@@ -15,14 +15,14 @@ from tests.support import graphs, pretrained_models
 from tests.support.conversion_check import config_in
 
 
-def convert(direction, source, target, *flags):
+def convert(direction, source, target, *arguments):
     """Converts a folder; returns the variables in the printed report, by title."""
-    settings = flags_lib.parse(
+    flags = flags_lib.parse(
         convert_checkpoint.Flags,
-        [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
+        [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *arguments],
     )
     with contextlib.redirect_stdout(io.StringIO()) as output:
-        convert_checkpoint.main(settings)
+        convert_checkpoint.main(flags)
     report, title = {}, ""
     for line in output.getvalue().splitlines():
         if line.startswith("  "):

@@ -13,7 +13,8 @@ from albert.tasks.classification import head as classification_head
 from albert.tasks.classification.task import ClassifierTask
 from albert.tasks.tagging import task as tagging
 from albert.training import fine_tuned
-from albert.util import files, flags
+from albert.util import files
+from albert.util import flags as flags_lib
 from tests.support import FIXTURES, graphs, write_json
 
 VOCABULARY = FIXTURES / "tiny.model"
@@ -183,8 +184,10 @@ def serve(folder, signature, inputs, tags=("serve",)):
 
 def open_folder(folder, **options):
     """The task of the classifier in a folder."""
-    settings = flags.make(ClassifierTask.flags, output_dir=str(folder), do_train=False, **options)
-    return fine_tuned.set_up(settings, ClassifierTask)
+    flags = flags_lib.make(
+        ClassifierTask.flags_class, output_dir=str(folder), do_train=False, **options
+    )
+    return fine_tuned.set_up(flags, ClassifierTask)
 
 
 def export(folder, out, **options):

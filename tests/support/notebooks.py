@@ -37,8 +37,8 @@ SETTINGS = {
 }
 
 
-def run(folder, settings, **options):
-    """Returns the notebook with its outputs; it runs in `folder` with variables of `settings`.
+def run(folder, flags, **options):
+    """Returns the notebook with its outputs; it runs in `folder` with variables of `flags`.
 
     `options` are those of nbclient.NotebookClient.
 
@@ -46,7 +46,7 @@ def run(folder, settings, **options):
       nbclient.exceptions.CellExecutionError: a cell failed.
     """
     notebook = nbformat.read(str(pages.NOTEBOOK), as_version=4)
-    variables = {name: str(value) for name, value in settings.items()}
+    variables = {name: str(value) for name, value in flags.items()}
     variables["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     place = {"metadata": {"path": str(folder)}}
     client = nbclient.NotebookClient(notebook, timeout=1800, resources=place, **options)

@@ -106,6 +106,6 @@ def parse(command):
 def run(command, small):
     """Runs a command in this process; `small` has flags of its module that replace its own."""
     arguments = command.arguments + small.get(command.module, "").split()
-    settings = parse(Command(command.module, arguments))
+    flags = parse(Command(command.module, arguments))
     script = importlib.import_module(commands_lib.module_of(command.module))
-    script.main(settings)
+    script.main(flags)

@@ -48,7 +48,8 @@ from albert.tasks.squad.task import SquadV1, SquadV2
 from albert.tasks.tagging import examples as tagging_examples
 from albert.tasks.tagging.task import TaggingTask
 from albert.training import distribution, evaluation, fine_tuned, fine_tuning, hooks
-from albert.util import config_files, flags
+from albert.util import config_files
+from albert.util import flags as flags_lib
 from tests.support import (
     FIXTURES,
     classification_data,
@@ -161,12 +162,12 @@ def model(kind, *names):
     """Reads the description of a model of a task: the flags that it decides, and the vocabulary."""
 
     def read(path):
-        settings = flags.make(kind.flags, output_dir=folder_of(path), do_train=False)
-        task = fine_tuned.set_up(settings, kind)
+        flags = flags_lib.make(kind.flags_class, output_dir=folder_of(path), do_train=False)
+        task = fine_tuned.set_up(flags, kind)
         task.describe(is_export=True)
         fine_tuned.check_description(task)
-        recorded = [getattr(task.settings, name) for name in kind.recorded_flags]
-        return task.settings.max_seq_length, recorded, list(task.labels), task.vocabulary
+        recorded = [getattr(task.flags, name) for name in kind.recorded_flags]
+        return task.flags.max_seq_length, recorded, list(task.labels), task.vocabulary
 
     usual = ("--max_seq_length", "spm_model_file", "is missing or has changed")
     return Reader(read, (*usual, *names))
@@ -217,8 +218,8 @@ def read_download(path):
 
 
 def read_note(path):
-    settings = TransferFlags(time_limit_minutes=0.0001)
-    transfer.fetch("http://localhost:1/x.tar.gz", path[: -len(".json")], settings)
+    flags = TransferFlags(time_limit_minutes=0.0001)
+    transfer.fetch("http://localhost:1/x.tar.gz", path[: -len(".json")], flags)
 
 
 def read_counts(path):
@@ -253,8 +254,8 @@ def read_config(path):
 
 
 def read_tokenizer(path):
-    settings = {"direction": "from_huggingface", "input_dir": folder_of(path), "output_dir": "x"}
-    return huggingface_tokenizer.read_vocabulary(flags.make(ConversionFlags, **settings))
+    flags = {"direction": "from_huggingface", "input_dir": folder_of(path), "output_dir": "x"}
+    return huggingface_tokenizer.read_vocabulary(flags_lib.make(ConversionFlags, **flags))
 
 
 def tokenizer_json():

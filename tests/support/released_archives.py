@@ -8,7 +8,7 @@ import tarfile
 from albert import run_classifier
 from albert.formats import checkpoints
 from albert.models import released
-from albert.util import flags
+from albert.util import flags as flags_lib
 from tests.support import fine_tuned_models, pretrained_models
 
 SPM_MODEL = pretrained_models.VOCABULARY  # 400 tokens
@@ -55,5 +55,7 @@ def write_archive(path, folder):
 
 def resolved(*arguments):
     """The settings of a fine-tuning with these flags, and the files that they name."""
-    settings = flags.parse(run_classifier.Flags, ["--task_name=mrpc", "--output_dir=o", *arguments])
-    return released.resolve_model_files(settings)
+    flags = flags_lib.parse(
+        run_classifier.Flags, ["--task_name=mrpc", "--output_dir=o", *arguments]
+    )
+    return released.resolve_model_files(flags)

@@ -34,7 +34,7 @@ SQUAD = f"""{ENCODER} --train_file={{data}}/VERSION.json --predict_file={{data}}
 SCRIPTS = {
     "run_pretraining": Script(
         run_pretraining.Flags,
-        lambda settings: pretraining_run.Pretraining(settings).run(),
+        lambda flags: pretraining_run.Pretraining(flags).run(),
         f"""--albert_config_file={{data}}/tiny.json --input_file={{data}}/train-*.tf_record
         --eval_file={{data}}/eval.tf_record --max_seq_length={pretraining_records.LENGTH}
         --max_predictions_per_seq={pretraining_records.PREDICTIONS} --train_batch_size=8

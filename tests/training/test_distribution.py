@@ -115,13 +115,13 @@ def test_tpu_without_tf_estimator_is_refused(monkeypatch):
 
 def test_padding_of_workers_is_max_on_tensorflow_1(worker):
     worker()
-    flags = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
-    flags += ["--albert_hub_module_handle=m", "--padding=max"]
-    settings = flags_lib.parse(run_classifier.Flags, [*flags, MULTI_WORKER])
-    estimators.check_batch_sizes(settings)
+    arguments = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
+    arguments += ["--albert_hub_module_handle=m", "--padding=max"]
+    flags = flags_lib.parse(run_classifier.Flags, [*arguments, MULTI_WORKER])
+    estimators.check_batch_sizes(flags)
     refuses = contextlib.ExitStack() if compat.is_tf2() else pytest.raises(UserError)
     with refuses:
-        estimators.check_batch_sizes(settings.replace(padding=None))
+        estimators.check_batch_sizes(flags.replace(padding=None))
 
 
 def test_num_replicas_counts_gpus(monkeypatch, worker):
@@ -181,10 +181,10 @@ def on_two_replicas(function):
 
 
 def test_dropout_seed_differs_by_replica_and_micro_batch():
-    settings = TrainingFlags(seed=3, gradient_accumulation_steps=2)
+    flags = TrainingFlags(seed=3, gradient_accumulation_steps=2)
 
     def keys():
-        return tf.stack([program.dropout_seed(settings, {}, part) for part in range(2)])
+        return tf.stack([program.dropout_seed(flags, {}, part) for part in range(2)])
 
     found = on_two_replicas(keys)
     assert len({tuple(key) for keys in found for key in keys}) == 4

@@ -48,9 +48,9 @@ def test_first_line_has_the_devices_in_use(monkeypatch, caplog, tmp_path, flags,
     asked = []
     monkeypatch.setattr(devices, "training_line", lambda at_most, _: asked.append(at_most))
     required = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
-    settings = flags_lib.parse(run_pretraining.Flags, [*required, *flags.split()])
+    parsed = flags_lib.parse(run_pretraining.Flags, [*required, *flags.split()])
     with caplog.at_level(logging.INFO, logger="albert"):
-        estimators.announce(settings, modeling.AlbertConfig.from_dict(CONFIG), "records")
+        estimators.announce(parsed, modeling.AlbertConfig.from_dict(CONFIG), "records")
     assert asked == used and (used or "TPU pod" in caplog.text)
 
 
@@ -333,7 +333,7 @@ def test_full_disk_is_named_in_one_line(tmp_path):
 
 def test_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CONFIG", workers.tf_config(workers.free_addresses(1), 0))
-    monkeypatch.setattr(distribution, "peers", lambda settings: ["localhost:1"])
+    monkeypatch.setattr(distribution, "peers", lambda flags: ["localhost:1"])
     hook = LostHook(6)
     with pytest.raises(UserError, match="worker localhost:1 after step 5"):
         train(tmp_path, workers.MULTI_WORKER, max_steps=9, hook=hook)

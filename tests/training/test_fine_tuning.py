@@ -17,7 +17,7 @@ from tests.support import cases, one_weight, race_data, write_json
 CONFIG = configs.preset_path("albert_base_v2")
 
 
-def settings(**changes):
+def squad_flags(**changes):
     values = {"num_train_epochs": None, "warmup_proportion": None, "train_batch_size": 32}
     return types.SimpleNamespace(**{"train_step": 1000, "warmup_step": 10, **values, **changes})
 
@@ -36,7 +36,7 @@ DESCRIPTION = {
 
 
 class SomeTask(task.Task):
-    flags = run_squad_v1.Flags
+    flags_class = run_squad_v1.Flags
     description_name = "description.json"
     recorded_flags, heard_flags = ("doc_stride",), ("n_best_size",)
 
@@ -44,7 +44,7 @@ class SomeTask(task.Task):
 def check_folder(folder, is_training=True, **changes):
     described = dict(DESCRIPTION, **changes)
     values = {"output_dir": str(folder), "do_train": is_training, "n_best_size": 20}
-    some = SomeTask(settings(**values), None, {})
+    some = SomeTask(squad_flags(**values), None, {})
     some.describe = lambda: described
     some.vocabulary = types.SimpleNamespace(record=dict)
     fine_tuned.check_description(some)
@@ -84,10 +84,10 @@ def test_folder_of_another_task_is_refused(tmp_path):
     ],
 )
 def test_training_length_prefers_epochs_to_steps(changes, steps, warmup, caplog):
-    assert training_length(settings(**changes), 3668)[:2] == (steps, warmup)
+    assert training_length(squad_flags(**changes), 3668)[:2] == (steps, warmup)
     assert bool(caplog.records) == (steps <= warmup)
     with pytest.raises(ValueError, match="num_train_epochs"):
-        training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
+        training_length(squad_flags(num_train_epochs=0.5), 20)  # less than a batch
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_training_length_prefers_epochs_to_steps(changes, steps, warmup, caplog)
     """),
 )
 def test_every_script_takes_steps_or_epochs(script, arguments, expected, monkeypatch):
-    monkeypatch.setattr(script.Flags, "check", lambda settings: None)
+    monkeypatch.setattr(script.Flags, "check", lambda flags: None)
     given = flags_lib.parse(script.Flags, ["--train_batch_size=32", *arguments.split()])
     assert training_length(given, 3200)[:2] == tuple(map(int, expected.split()))
 

@@ -86,8 +86,8 @@ def run_loops(folder, loops, *, max_steps):
         count, value = tf.placeholder(tf.int64, []), tf.placeholder(tf.float32, [])
         tf.losses.add_loss(value)
         update = step.assign_add(count)
-        settings = settings_for(folder, "--use_tpu", "--iterations_per_loop=4", "--log_steps=1")
-        hook = hooks.TrainingHook(settings, max_steps=max_steps, resumed=None, documents={})
+        flags = settings_for(folder, "--use_tpu", "--iterations_per_loop=4", "--log_steps=1")
+        hook = hooks.TrainingHook(flags, max_steps=max_steps, resumed=None, documents={})
         with tf.train.MonitoredSession(hooks=[hook]) as session:
             for made, loss in loops:
                 session.run(update, {count: made, value: loss})

@@ -349,7 +349,7 @@ def test_reader_of_a_named_task_keeps_threshold_and_limits(place, tmp_path, monk
     assert sys.modules["mine"].Mine
     with albert.load(f"{tmp_path}/new") as model:
         assert model.task.threshold() == -2.5
-        assert {name: getattr(model.task.settings, name) for name in LIMITS} == LIMITS
+        assert {name: getattr(model.task.flags, name) for name in LIMITS} == LIMITS
         outputs = model.outputs([model.task.parse(text) for text in ASKED["reader2"]])
         assert outputs["end_top_index"].shape[1:] == (30,)
 

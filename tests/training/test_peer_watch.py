@@ -91,7 +91,7 @@ def test_worker_connected_to_itself_calls_again(monkeypatch):
     assert peer_watch.roll_call(addresses, 0, 7) == worker.result(60) == [7, 8]
 
 
-def meet(monkeypatch, settings, others=()):
+def meet(monkeypatch, flags, others=()):
     """One worker's part of a meeting with what `others` say; returns what it says itself."""
     said = []
 
@@ -101,7 +101,7 @@ def meet(monkeypatch, settings, others=()):
 
     with monkeypatch.context() as patch:
         patch.setattr(peer_watch, "roll_call", roll_call)
-        estimators.agreed_resume_point(settings)
+        estimators.agreed_resume_point(flags)
     return said[0]
 
 
@@ -115,15 +115,15 @@ def meet(monkeypatch, settings, others=()):
 def test_workers_of_other_flags_stop(monkeypatch, script, required):
     monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
     arguments = ["--albert_dir=model", "--output_dir=out", MULTI_WORKER, *required]
-    settings = flags_lib.parse(script.Flags, arguments)
-    ours = meet(monkeypatch, settings)
-    for name, value in settings.to_dict().items():
+    flags = flags_lib.parse(script.Flags, arguments)
+    ours = meet(monkeypatch, flags)
+    for name, value in flags.to_dict().items():
         theirs = dict(ours, **{f"--{name}": f"{value}7"})
         if name == "output_dir":
-            meet(monkeypatch, settings, [theirs])
+            meet(monkeypatch, flags, [theirs])
             continue
         with pytest.raises(ValueError) as error:
-            meet(monkeypatch, settings, [theirs])
+            meet(monkeypatch, flags, [theirs])
         for part in (f"--{name}", "here:1", "there:2"):
             assert part in str(error.value)
 
@@ -132,7 +132,7 @@ def test_workers_of_other_data_or_models_stop(monkeypatch, tmp_path):
     monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
     monkeypatch.setattr(peer_watch, "roll_call", lambda *content: roll_call(*content))
     one_weight.save(tmp_path, 1)
-    settings = [MULTI_WORKER, f"--init_checkpoint={tmp_path}/model.ckpt-1"]
+    flags = [MULTI_WORKER, f"--init_checkpoint={tmp_path}/model.ckpt-1"]
     made_from = {"training_data": "a", "configuration": "b", "vocabulary": "c"}
     said = []
 
@@ -142,7 +142,7 @@ def test_workers_of_other_data_or_models_stop(monkeypatch, tmp_path):
 
     def start(**changes):
         folder = tmp_path / "out"
-        one_weight.train(folder, *settings, max_steps=1, made_from={**made_from, **changes})
+        one_weight.train(folder, *flags, max_steps=1, made_from={**made_from, **changes})
 
     monkeypatch.setattr(estimators, "_run_estimator", mock.Mock(side_effect=InterruptedError))
     with pytest.raises(InterruptedError):  # they agree, and begin

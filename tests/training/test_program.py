@@ -24,7 +24,7 @@ class Pair(program.Program):
     """Two weights, each to be the inverse of the input."""
 
     def values(self, features, encoder):
-        dtype = tf.as_dtype(self.settings.precision)
+        dtype = tf.as_dtype(self.flags.precision)
         weight = tf.get_variable("bert/weight", initializer=np.array([0.5, 0.25], np.float32))
         product = tf.cast(weight, dtype) * tf.cast(features["x"], dtype)  # [b, 2]
         losses = tf.square(tf.cast(product, tf.float32) - 1.0)
@@ -32,9 +32,9 @@ class Pair(program.Program):
 
 
 def model_fn_of(dtype):
-    settings = TrainingFlags(learning_rate=0.1, precision=dtype.name, use_xla=False)
+    flags = TrainingFlags(learning_rate=0.1, precision=dtype.name, use_xla=False)
     config = modeling.AlbertConfig.from_dict(one_weight.CONFIG)
-    return Pair(settings, config, program.Schedule(20)).model_fn
+    return Pair(flags, config, program.Schedule(20)).model_fn
 
 
 def train(folder, *arguments, max_steps=STEPS, dtype=tf.float16):

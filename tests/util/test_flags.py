@@ -9,7 +9,7 @@ import re
 from typing import Optional, Tuple
 
 import pytest
-from absl import flags
+from absl import flags as absl_flags
 
 from albert import commands
 from albert.configs import flags as shared
@@ -24,7 +24,7 @@ STRANGE = 'tab\t "quoted" back\\slash \x7f \U0001f600 # [a] = 1'
 
 
 @dataclasses.dataclass(frozen=True)
-class Base(flags_lib.Settings):
+class Base(flags_lib.BaseFlags):
     """Flags of every kind."""
 
     output_dir: str = flag(None, "Folder.", path=True, required=True)
@@ -60,10 +60,10 @@ def parse(*arguments, kind=Base):
 
 
 def test_parse_values():
-    settings = parse("--count=3", "--is_on", "--rate=0.5", "--free=nan")
-    assert settings.replace(free=0.0) == Base("o", 3, 0.5, True)
-    assert settings.given == {"output_dir", "count", "is_on", "rate", "free"}
-    assert not parse("--nois_on").is_on and not set(flags.FLAGS) & {"count"}
+    flags = parse("--count=3", "--is_on", "--rate=0.5", "--free=nan")
+    assert flags.replace(free=0.0) == Base("o", 3, 0.5, True)
+    assert flags.given == {"output_dir", "count", "is_on", "rate", "free"}
+    assert not parse("--nois_on").is_on and not set(absl_flags.FLAGS) & {"count"}
 
 
 def test_parse_inherits_from_base():
@@ -75,9 +75,9 @@ def test_parse_inherits_from_base():
 
 def test_parse_positional_arguments():
     assert parse("x", "--count=2", kind=Derived).name == "x"
-    settings = parse("--runner=Flink", "--count=8", "--workers", "2", kind=WithRest)
-    assert settings.rest == ("--runner=Flink", "--workers", "2") and settings.count == 8
-    assert settings.given == {"output_dir", "count"}  # a --config cannot give the others
+    flags = parse("--runner=Flink", "--count=8", "--workers", "2", kind=WithRest)
+    assert flags.rest == ("--runner=Flink", "--workers", "2") and flags.count == 8
+    assert flags.given == {"output_dir", "count"}  # a --config cannot give the others
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def pairs_of(described):
 def test_given_flag_replaces_the_other_of_a_pair(script, monkeypatch, tmp_path):
     kind = script_flags(script)
     described = flags_lib.describe(kind)
-    monkeypatch.setattr(kind, "check", lambda settings: None)
+    monkeypatch.setattr(kind, "check", lambda flags: None)
     for pair in pairs_of(described):
         assert any(not described[name]["default"] for name in pair)
         for name, other in (pair, pair[::-1]):
@@ -158,15 +158,15 @@ def check_pair(kind, name, other, values, *, config):
     """The first flag wins where it is given; both together are refused."""
     words = [f"--{flag}={values[flag]}" for flag in (name, other)]
     config_files.record(str(config), {other: values[other]})
-    for settings in (
+    for flags in (
         flags_lib.parse(kind, words[:1]),
         flags_lib.parse(kind, [f"--config={config}", words[0]]),
         flags_lib.parse(kind, words[:1], fallback={other: values[other]}),
         flags_lib.make(kind, **{name: values[name]}),
         flags_lib.make(kind, **{other: values[other]}).replace(**{name: values[name]}),
     ):
-        assert str(getattr(settings, name)) == str(values[name])
-        assert getattr(settings, other) is None and settings.given == {name}
+        assert str(getattr(flags, name)) == str(values[name])
+        assert getattr(flags, other) is None and flags.given == {name}
     for refused in (
         lambda: flags_lib.parse(kind, words),
         lambda: flags_lib.make(kind, **values),
@@ -177,11 +177,11 @@ def check_pair(kind, name, other, values, *, config):
 
 
 def test_flags_of_a_program_follow_pairs():
-    values = flags.FlagValues()
+    values = absl_flags.FlagValues()
     flags_lib.define(shared.FineTuningFlags, values)
     values(["program", "--num_train_epochs=2"])
-    settings = flags_lib.of_flags(shared.FineTuningFlags, values)
-    assert (settings.num_train_epochs, settings.train_step) == (2.0, None)
+    flags = flags_lib.of_flags(shared.FineTuningFlags, values)
+    assert (flags.num_train_epochs, flags.train_step) == (2.0, None)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -250,14 +250,14 @@ FIRST = "\ufeffcount = 3\nrate = 1e-5\nis_on = true\nmax_steps = 7"
 
 
 def test_config_gives_flags(tmp_path):
-    settings = parse(write(tmp_path / "a.toml", FIRST))
-    assert settings == Base("o", 3, 1e-5, True, train_step=7)
-    assert settings.given == {"output_dir", "count", "rate", "is_on", "train_step"}
+    flags = parse(write(tmp_path / "a.toml", FIRST))
+    assert flags == Base("o", 3, 1e-5, True, train_step=7)
+    assert flags.given == {"output_dir", "count", "rate", "is_on", "train_step"}
 
 
 def test_config_yields_to_command_line(tmp_path):
-    settings = parse(write(tmp_path / "a.toml", FIRST), "--count=5", "--nois_on")
-    assert settings == Base("o", 5, 1e-5, False, train_step=7)
+    flags = parse(write(tmp_path / "a.toml", FIRST), "--count=5", "--nois_on")
+    assert flags == Base("o", 5, 1e-5, False, train_step=7)
 
 
 def test_config_yields_to_argument_without_a_name(tmp_path):

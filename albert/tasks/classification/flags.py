@@ -15,7 +15,7 @@ from albert.tasks.classification.task_table import (
     TASKS,
     get_task,
 )
-from albert.util.flags import Settings, describe, flag
+from albert.util.flags import BaseFlags, describe, flag
 
 EXIT_THRESHOLD = 0.1  # of scores
 
@@ -23,7 +23,7 @@ _custom = functools.partial(flag, None, group="Custom task (--task_name=custom)"
 
 
 @dataclasses.dataclass(frozen=True)
-class CustomTaskFlags(Settings):
+class CustomTaskFlags(BaseFlags):
     """The flags of a custom task; keys of a task file are these names without "_column"."""
 
     task_file: Optional[str] = _custom("JSON file with the values of these flags.", path=True)
@@ -41,7 +41,7 @@ class CustomTaskFlags(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class ExitFlags(Settings):
+class ExitFlags(BaseFlags):
     """The flags of early exit (arXiv:2006.04152)."""
 
     exit_patience: Optional[int] = evaluation_flag(
@@ -98,7 +98,7 @@ def _several(name: str) -> Any:
 
 
 @dataclasses.dataclass(frozen=True)
-class GridFlags(Settings):
+class GridFlags(BaseFlags):
     """The flags of which a sweep combines several values, such as "1e-5,3e-5"."""
 
     optimizer: str = _several("optimizer")

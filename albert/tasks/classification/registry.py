@@ -119,7 +119,7 @@ _LIST = (str, [(str, float, bool)], None)
 _TASK_FILE = {"labels": _LIST, "metrics": _LIST, str: (str, float, bool, None)}
 
 
-def custom_task(task_file: str = "", **settings: Any) -> Task:
+def custom_task(task_file: str = "", **flags: Any) -> Task:
     """Returns a user's own task.
 
     Args:
@@ -141,7 +141,7 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
         occurs twice, an unknown metric or one that does not suit the labels.
     """
     fields = json_files.read(task_file, _TASK_FILE) if task_file else {}
-    fields.update({name: value for name, value in settings.items() if value not in (None, "")})
+    fields.update({name: value for name, value in flags.items() if value not in (None, "")})
     try:
         return _custom_task(fields)
     except UserError as error:
@@ -150,9 +150,9 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
 
 def _custom_task(fields: Dict[str, Any]) -> Task:
     labels, metrics = (_listed(fields.pop(name, None)) for name in ("labels", "metrics"))
-    flags = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in fields}
-    settings = make(_CustomTask, **{flags[name]: value for name, value in fields.items()})
-    if settings.text_a_column is None:
+    flag_of = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in fields}
+    flags = make(_CustomTask, **{flag_of[name]: value for name, value in fields.items()})
+    if flags.text_a_column is None:
         raise UserError("A custom task needs text_a: the text's column, a number from 0 or a name.")
     is_regression = labels == ["regression"]
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
@@ -166,22 +166,22 @@ def _custom_task(fields: Dict[str, Any]) -> Task:
         if len(labels) == 2:
             suitable.append("f1")
     suitable.append("eval_loss")
-    metrics = list(dict.fromkeys([settings.metric or suitable[0], *metrics]))
+    metrics = list(dict.fromkeys([flags.metric or suitable[0], *metrics]))
     for metric in set(metrics) - set(suitable):
         raise UserError(
             f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(suitable)}."
         )
-    values = settings.to_dict()
+    values = flags.to_dict()
     columns: List[Any] = [
         int(column) if re.fullmatch(r"-?\d+", column or "") else column
         for column in (values[f"{name}_column"] for name in Columns._fields[:4])
     ]
     return Task(
-        settings.name,
+        flags.name,
         () if is_regression else tuple(labels),
         _CUSTOM_RECIPE,
-        folders=(settings.name,),
-        columns=(Columns(*columns)._replace(header=settings.header),),
+        folders=(flags.name,),
+        columns=(Columns(*columns)._replace(header=flags.header),),
         metrics=tuple(metrics),
         files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
     )

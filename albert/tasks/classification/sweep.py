@@ -58,56 +58,56 @@ class Run(NamedTuple):
 # ---- The plan.
 
 
-def make_plan(settings: SweepFlags) -> List[Run]:
+def make_plan(flags: SweepFlags) -> List[Run]:
     """Returns all runs of a sweep; reads all inputs, to find errors before the first run.
 
     Raises:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
-    given_flags, classifier_flags = settings.given_values(), flags_lib.describe(ClassifierFlags)
+    given_flags, classifier_flags = flags.given_values(), flags_lib.describe(ClassifierFlags)
     grid_flags = flags_lib.describe(GridFlags)
     values = {name: given_flags[name].split(",") for name in grid_flags if name in given_flags}
     shared = {name: value for name, value in given_flags.items() if name in classifier_flags}
-    if settings.model_dir:
-        shared["albert_dir"] = settings.model_dir
+    if flags.model_dir:
+        shared["albert_dir"] = flags.model_dir
     plan = []
-    for task_name, task in find_tasks(settings).items():
+    for task_name, task in find_tasks(flags).items():
         data = {
-            split: registry.read_examples(task, settings.data_dir, split)
+            split: registry.read_examples(task, flags.data_dir, split)
             for split in task.splits
-            if split == "train" or registry.find_file(task, settings.data_dir, split)
+            if split == "train" or registry.find_file(task, flags.data_dir, split)
         }
         inputs = {path: provenance.stamp(path) for split in data.values() for path in split.files}
         borrows, count = task_name in LENDERS, len(data["train"].examples) if "train" in data else 0
-        can_predict = settings.do_predict and task.split_names("test")[0] in data
-        for *chosen, seed in itertools.product(*values.values(), parse_seeds(settings.seeds)):
+        can_predict = flags.do_predict and task.split_names("test")[0] in data
+        for *chosen, seed in itertools.product(*values.values(), parse_seeds(flags.seeds)):
             grid = dict(zip(values, chosen))
             setting = ",".join(f"{name}={grid[name]}" for name in grid if len(values[name]) > 1)
             subfolder = os.path.join(setting, f"seed-{seed}")
-            folder = os.path.join(settings.output_dir, task.name, subfolder)
-            flags = {
+            folder = os.path.join(flags.output_dir, task.name, subfolder)
+            run_values = {
                 **shared,
                 **grid,
                 "task_name": task_name,
                 "seed": seed,
                 "output_dir": folder,
-                "cached_dir": os.path.join(settings.output_dir, "features"),
+                "cached_dir": os.path.join(flags.output_dir, "features"),
                 "keep_checkpoint_max": 1,  # beside the best one; to resume from
                 "do_train": not borrows,
                 "do_eval": not borrows,
                 "do_predict": can_predict or borrows,
             }
             if borrows:
-                lender = os.path.join(settings.output_dir, LENDERS[task_name], subfolder)
-                flags["checkpoint"] = os.path.join(lender, "model.ckpt-best")
-            arguments = [f"--{name}={value}" for name, value in flags.items()]
-            arguments += (settings.run_flags or "").split()
+                lender = os.path.join(flags.output_dir, LENDERS[task_name], subfolder)
+                run_values["checkpoint"] = os.path.join(lender, "model.ckpt-best")
+            arguments = [f"--{name}={value}" for name, value in run_values.items()]
+            arguments += (flags.run_flags or "").split()
             recipe = recipe_flags(task, grid, count)
             parsed = flags_lib.parse(ClassifierFlags, arguments, fallback=recipe)
             arguments = [f"--{name}={value}" for name, value in parsed.given_values().items()]
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
-            program.check_first_weights(checked.settings, checked.task.config)
-            start = checked.settings.init_checkpoint
+            program.check_first_weights(checked.flags, checked.task.config)
+            start = checked.flags.init_checkpoint
             weights = start and checkpoints.resolve(start) + ".index"
             for path in filter(None, [parsed.task_file, weights]):
                 inputs[path] = inputs.get(path) or provenance.stamp(path)
@@ -120,24 +120,24 @@ def make_plan(settings: SweepFlags) -> List[Run]:
     return plan
 
 
-def find_tasks(settings: SweepFlags) -> Dict[str, registry.Task]:
+def find_tasks(flags: SweepFlags) -> Dict[str, registry.Task]:
     """Returns the tasks by name; those that use another task's model come last.
 
     Without --tasks these are the tasks of the suite with a folder in --data_dir. Raises UserError
     for an unknown task, and for none.
     """
-    names = (settings.tasks or "").lower().replace(",", " ").split() or [
+    names = (flags.tasks or "").lower().replace(",", " ").split() or [
         name
-        for name in SUITES[settings.suite]
-        if len(registry.task_folders(registry.get_task(name), settings.data_dir)) > 1
+        for name in SUITES[flags.suite]
+        if len(registry.task_folders(registry.get_task(name), flags.data_dir)) > 1
     ]
     if not names:
         raise UserError(
-            f"--data_dir={settings.data_dir} has no task folder of --suite={settings.suite}. If "
+            f"--data_dir={flags.data_dir} has no task folder of --suite={flags.suite}. If "
             "--data_dir is the folder of one task, name the task with --tasks."
         )
     names += [LENDERS[name] for name in names if name in LENDERS]
-    return {name: find_task(name, settings) for name in sorted(names, key=LENDERS.__contains__)}
+    return {name: find_task(name, flags) for name in sorted(names, key=LENDERS.__contains__)}
 
 
 def parse_seeds(text: str) -> List[int]:
@@ -191,14 +191,14 @@ def is_finished(run: Run) -> bool:
     return is_done
 
 
-def sweep(settings: SweepFlags) -> None:
+def sweep(flags: SweepFlags) -> None:
     """Does the runs that are not finished, and writes the results after each.
 
     Raises:
       UserError: inputs that cannot be used, another sweep into the same folder, or a failed run.
     """
-    plan, folder = make_plan(settings), settings.output_dir
-    if settings.dry_run:
+    plan, folder = make_plan(flags), flags.output_dir
+    if flags.dry_run:
         for run in plan:
             state = "finished" if is_finished(run) else "to do"
             print(f"# {run.name}: {state}\n{' '.join(map(shlex.quote, run.command))}")
@@ -207,7 +207,7 @@ def sweep(settings: SweepFlags) -> None:
     text = ""
     with folder_lock.held(folder):
         path = os.path.join(folder, config_files.RECORD_NAME)
-        config_files.record(path, settings.given_values())
+        config_files.record(path, flags.given_values())
         for number, run in enumerate(plan, 1):
             if not is_finished(run):
                 _LOGGER.info("Run %s of %s: %s.", number, len(plan), run.name)
@@ -219,7 +219,7 @@ def sweep(settings: SweepFlags) -> None:
                 files.atomic_write_text(os.path.join(folder, TEXT_NAME), text)
                 no_nan = json.loads(json.dumps(content), parse_constant=lambda name: None)
                 files.atomic_write_json(os.path.join(folder, JSON_NAME), no_nan)
-        if settings.do_predict:
+        if flags.do_predict:
             _submit(os.path.join(folder, SUBMISSION_NAME), plan, results)
     print(text, end="", flush=True)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classification and regression as a task.
 
-    outcome = fine_tuning.run(settings, ClassifierTask)
+    outcome = fine_tuning.run(flags, ClassifierTask)
 
 Dimensions: N examples.
 """
@@ -44,13 +44,13 @@ class Prediction(NamedTuple):
     layers: Optional[int] = None  # after which it was known; None without exit_patience
 
 
-def find_task(name: str, settings: CustomTaskFlags) -> registry.Task:
+def find_task(name: str, flags: CustomTaskFlags) -> registry.Task:
     """Returns the task of a name; "custom" is the one that the flags describe.
 
     Raises:
       UserError: an unknown task, or settings of a custom task for one that is not.
     """
-    values = {flag: getattr(settings, flag) for flag in describe(CustomTaskFlags)}
+    values = {flag: getattr(flags, flag) for flag in describe(CustomTaskFlags)}
     if name.strip().lower() == registry.CUSTOM:
         return registry.custom_task(**values)
     custom_flags = [flag for flag, value in values.items() if value is not None]
@@ -76,8 +76,8 @@ class ClassifierTask(Task):
       columns: names of the texts' columns in the training file, if it has them.
     """
 
-    settings: ClassifierFlags
-    flags = ClassifierFlags
+    flags: ClassifierFlags
+    flags_class = ClassifierFlags
     description_name = "classifier.json"
     heard_flags = ("exit_patience", "exit_threshold")
     description_schema = {
@@ -87,11 +87,11 @@ class ClassifierTask(Task):
         "columns": ([str], None),
     }
 
-    def __init__(self, settings: ClassifierFlags, *arguments: Any):
-        super().__init__(settings, *arguments)
+    def __init__(self, flags: ClassifierFlags, *arguments: Any):
+        super().__init__(flags, *arguments)
         description = self.description
-        if settings.task_name:
-            self.declared = find_task(settings.task_name, settings)
+        if flags.task_name:
+            self.declared = find_task(flags.task_name, flags)
             self.is_pair: Optional[bool] = self.declared.is_pair
         else:
             self.declared = described_task(description)
@@ -103,26 +103,26 @@ class ClassifierTask(Task):
         # Made once: there may be many labels, and encode gets few examples at a time.
         self._label_ids = {label: number for number, label in enumerate(self.labels or [None])}
         self.columns = tuple(description.get("columns") or ())
-        self.has_exits = settings.early_exit or bool(description.get("early_exit"))
-        if settings.exit_patience and not self.has_exits:
+        self.has_exits = flags.early_exit or bool(description.get("early_exit"))
+        if flags.exit_patience and not self.has_exits:
             raise UserError(
-                f"--exit_patience={settings.exit_patience} needs a model that was trained with "
+                f"--exit_patience={flags.exit_patience} needs a model that was trained with "
                 "--early_exit. Leave it out, or train with --early_exit in another --output_dir."
             )
 
     @classmethod
-    def check_flags(cls, settings: ClassifierFlags) -> None:  # type: ignore[override]
+    def check_flags(cls, flags: ClassifierFlags) -> None:  # type: ignore[override]
         """Checks that there is something to do, and data for it."""
-        if not settings.predict_file:
-            super().check_flags(settings)
-        if settings.exit_patience and settings.use_tpu:
+        if not flags.predict_file:
+            super().check_flags(flags)
+        if flags.exit_patience and flags.use_tpu:
             raise UserError("--exit_patience does not work with --use_tpu. Leave one of them out.")
-        reads_test_data = settings.do_predict and not settings.predict_file
-        if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
+        reads_test_data = flags.do_predict and not flags.predict_file
+        if (flags.do_train or flags.do_eval or reads_test_data) and not flags.data_dir:
             raise UserError("--data_dir must be given: the folder of the data.")
-        task = find_task(settings.task_name, settings)
-        if settings.data_dir:
-            registry.task_folders(task, settings.data_dir)  # before a model is downloaded
+        task = find_task(flags.task_name, flags)
+        if flags.data_dir:
+            registry.task_folders(task, flags.data_dir)  # before a model is downloaded
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns what classifier.json says; an export has no heads before the last."""
@@ -139,8 +139,8 @@ class ClassifierTask(Task):
 
     def splits(self, use: str) -> List[str]:
         """Returns the test splits, or the dev splits (the first chooses the best checkpoint)."""
-        folder, task = self.settings.data_dir, self.declared
-        if use == "test" and self.settings.predict_file:
+        folder, task = self.flags.data_dir, self.declared
+        if use == "test" and self.flags.predict_file:
             return [_PREDICT_FILE]
         if not super().splits(use):
             return []
@@ -150,15 +150,15 @@ class ClassifierTask(Task):
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[InputExample]:
         """Reads a split, or the user's own texts, once."""
-        settings, task = self.settings, self.declared
+        flags, task = self.flags, self.declared
         if split == _PREDICT_FILE:
-            if settings.do_train:
+            if flags.do_train:
                 self.examples("train")  # finds the names of the columns, which a header has
             try:
-                return read_file(task, settings.predict_file, names=self.columns).examples
+                return read_file(task, flags.predict_file, names=self.columns).examples
             except UserError as error:
                 raise UserError(f"--predict_file: {error}") from error
-        data = registry.read_examples(task, settings.data_dir, split)
+        data = registry.read_examples(task, flags.data_dir, split)
         if split == "train":
             self.columns = data.columns
         return data.examples
@@ -180,13 +180,13 @@ class ClassifierTask(Task):
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
-        return classifier_features.feature_spec(self.settings.max_seq_length, self.is_regression)
+        return classifier_features.feature_spec(self.flags.max_seq_length, self.is_regression)
 
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each example."""
-        length = self.settings.max_seq_length
+        length = self.flags.max_seq_length
         features = classifier_features.convert_examples_to_features(
             examples, self._label_ids, length, self.tokenizer, self.name, is_raw=True
         )
@@ -202,8 +202,8 @@ class ClassifierTask(Task):
         head = classification_head.classification_head(
             len(self.labels) or 1,
             early_exit=self.has_exits,
-            patience=self.settings.exit_patience,
-            threshold=self.settings.exit_threshold,
+            patience=self.flags.exit_patience,
+            threshold=self.flags.exit_threshold,
         )
         return head(features, encoder)
 
@@ -222,10 +222,10 @@ class ClassifierTask(Task):
         return {"columns": list(self.columns), "metrics": self._metrics, **self._exits()}
 
     def _exits(self) -> Dict[str, Any]:
-        if not self.settings.exit_patience:
+        if not self.flags.exit_patience:
             return {}
         names = self.heard_flags if self.is_regression else ["exit_patience"]
-        return {name: getattr(self.settings, name) for name in names}
+        return {name: getattr(self.flags, name) for name in names}
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
@@ -241,9 +241,9 @@ class ClassifierTask(Task):
         if "layers" in outputs:
             _LOGGER.info("%s", describe_layers(outputs["layers"].tolist()))
         if split == _PREDICT_FILE:
-            stem = os.path.splitext(os.path.basename(self.settings.predict_file))[0]
+            stem = os.path.splitext(os.path.basename(self.flags.predict_file))[0]
             return predictions.result_files(self.declared, examples, outputs, suffix=f"_{stem}")
-        path = registry.find_file(self.declared, self.settings.data_dir, split)
+        path = registry.find_file(self.declared, self.flags.data_dir, split)
         return predictions.split_files(
             self.declared, examples, outputs, split=split, is_old="1.0" in os.path.basename(path)
         )

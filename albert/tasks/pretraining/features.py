@@ -17,9 +17,10 @@ from google.protobuf import message
 from albert import modeling
 from albert.data import batches, padded_batches, record_files
 from albert.pretraining_data import instances, masking, words
-from albert.pretraining_data.flags import DataSettings
+from albert.pretraining_data.flags import DataFlags
 from albert.tasks.pretraining.flags import PretrainingFlags
-from albert.util import flags, json_files, many_files
+from albert.util import flags as flags_lib
+from albert.util import json_files, many_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -34,7 +35,7 @@ _METADATA = {
     "vocab_size": (_ID, None),
     "tokenizer": ({"name": str, "sha256": json_files.SHA256}, None),
     "do_lower_case": (bool, None),
-    "settings": (flags.schema(DataSettings, _MASK_SETTINGS), None),
+    "settings": (flags_lib.schema(DataFlags, _MASK_SETTINGS), None),
     "vocabulary": ({"mask_id": _ID, "ordinary": [[_ID, _ID]]}, None),
 }
 _SEQUENCES = ("input_ids", "input_mask", "segment_ids", "token_boundary")
@@ -83,7 +84,7 @@ class RecordFile(NamedTuple):
 
 
 def read_files(
-    paths: Sequence[str], settings: PretrainingFlags, config: modeling.AlbertConfig
+    paths: Sequence[str], flags: PretrainingFlags, config: modeling.AlbertConfig
 ) -> List[RecordFile]:
     """Reads the metadata and the first records of files.
 
@@ -91,7 +92,7 @@ def read_files(
       ValueError: a file is empty, is not of `feature_spec`, does not fit the model, or has no masks
         and gets none.
     """
-    spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
+    spec = feature_spec(flags.max_seq_length, flags.max_predictions_per_seq)
 
     def read(path: str) -> RecordFile:
         spec.check_file(path)
@@ -113,7 +114,7 @@ def read_files(
             raise UserError(f"{path} holds no records. Create the pretraining data again.")
         file = RecordFile(path, metadata, largest)
         _check_fits(file, config)
-        if not file.has_masks and not settings.masked_lm_budget:
+        if not file.has_masks and not flags.masked_lm_budget:
             raise UserError(
                 f"{path}: the records have no masks. To draw masks during training, add "
                 "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
@@ -207,7 +208,7 @@ def _decode_record(record, name_to_features):
 
 
 def masks_on_the_fly(
-    settings: PretrainingFlags,
+    flags: PretrainingFlags,
     files: Sequence[RecordFile],
     *,
     is_training: bool,
@@ -224,7 +225,7 @@ def masks_on_the_fly(
     Raises:
       ValueError: files of different masks, or without what masking needs.
     """
-    budget = settings.masked_lm_budget
+    budget = flags.masked_lm_budget
     if not budget or (not is_training and all(file.has_masks for file in files)):
         return None
     mask_settings, recorded = _recorded_masks(files)
@@ -235,9 +236,9 @@ def masks_on_the_fly(
             "(.NAME.meta.json, a hidden file). Copy it too, or give --spm_model_file or "
             "--vocab_file."
         )
-    masks = DataSettings(
-        max_seq_length=settings.max_seq_length,
-        max_predictions_per_seq=settings.max_predictions_per_seq,
+    masks = DataFlags(
+        max_seq_length=flags.max_seq_length,
+        max_predictions_per_seq=flags.max_predictions_per_seq,
         masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
         **mask_settings,
     )
@@ -255,8 +256,8 @@ def masks_on_the_fly(
         "whole words" if masks.do_whole_word_mask else "tokens",
     )
     instances.warn_of_few_slots(masks)
-    seed = settings.seed if is_training else _EVALUATION_SEED
-    draw = masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+    seed = flags.seed if is_training else _EVALUATION_SEED
+    draw = masking.masking(flags=masks, seed=seed, vocabulary=vocabulary)
 
     def draw_missing(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
         drawn = draw(features, numbers)
@@ -274,8 +275,8 @@ def _recorded_masks(
     for path, metadata, _ in files:
         if not metadata:
             continue
-        settings = metadata.get("settings", {})
-        masks = {name: settings[name] for name in _MASK_SETTINGS if name in settings}
+        flags = metadata.get("settings", {})
+        masks = {name: flags[name] for name in _MASK_SETTINGS if name in flags}
         recorded = masks, metadata.get("vocabulary")
         first = first or recorded
         if recorded != first:

@@ -30,15 +30,15 @@ class PretrainingProgram(program.Program):
     epsilon = {"masked_lm": 1e-5}
     compiles_evaluation = True
 
-    def __init__(self, settings: PretrainingFlags, config: modeling.AlbertConfig):
-        """Takes the arguments of Program; the schedule is that of the settings."""
+    def __init__(self, flags: PretrainingFlags, config: modeling.AlbertConfig):
+        """Takes the arguments of Program; the flags have the schedule."""
         schedule = program.Schedule(
-            settings.num_train_steps,
-            settings.num_warmup_steps,
-            settings.poly_power,
-            settings.start_warmup_step,
+            flags.num_train_steps,
+            flags.num_warmup_steps,
+            flags.poly_power,
+            flags.start_warmup_step,
         )
-        super().__init__(settings, config, schedule)
+        super().__init__(flags, config, schedule)
 
     def weights(self, features: Tensors) -> Tensors:
         """Returns the weights of B * P masked words and of B sentence orders, 0 for padding."""
@@ -69,7 +69,7 @@ class PretrainingProgram(program.Program):
             features["masked_lm_ids"],
             features["masked_lm_weights"],
             projection=model.get_embedding_projection(),
-            compute_dtype=tf.as_dtype(self.settings.precision),
+            compute_dtype=tf.as_dtype(self.flags.precision),
             use_xla=self.use_xla and encoder.is_training,
         )
         labels = features["next_sentence_labels"]
@@ -102,7 +102,7 @@ def model_fn_builder(
     optimizer="lamb",
     poly_power=1.0,
     start_warmup_step=0,
-    **settings,
+    **more,
 ):
     """Returns `model_fn` for a TPUEstimator; more keywords: fields of PretrainingFlags."""
     flags = PretrainingFlags(
@@ -114,7 +114,7 @@ def model_fn_builder(
         optimizer=optimizer,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
-        **dict(program.PROGRAM_DEFAULTS, **settings),
+        **dict(program.PROGRAM_DEFAULTS, **more),
     )
     trained = PretrainingProgram(flags, albert_config)
     trained.use_one_hot_embeddings = use_one_hot_embeddings

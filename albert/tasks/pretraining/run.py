@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretraining and its evaluation, for run_pretraining.
 
-outcome = Pretraining(settings).run()
+outcome = Pretraining(flags).run()
 """
 
 import logging
@@ -32,102 +32,102 @@ RecordFiles = List[pretraining_records.RecordFile]
 class Pretraining(workflow.Workflow):
     """Trains on records, and evaluates each checkpoint on records."""
 
-    settings: PretrainingFlags
+    flags: PretrainingFlags
 
-    def __init__(self, settings: PretrainingFlags):
+    def __init__(self, flags: PretrainingFlags):
         """Checks the flags and finds the model; raises ValueError."""
-        super().__init__(settings)
-        if settings.do_train:
-            program.check_warmup(settings.num_train_steps, settings.num_warmup_steps)
-        self.settings = settings = released.resolve_model_files(settings)
-        config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
-        if settings.share_type:
+        super().__init__(flags)
+        if flags.do_train:
+            program.check_warmup(flags.num_train_steps, flags.num_warmup_steps)
+        self.flags = flags = released.resolve_model_files(flags)
+        config = modeling.AlbertConfig.from_json_file(flags.albert_config_file or "")
+        if flags.share_type:
             config = modeling.AlbertConfig.from_dict(
-                dict(config.to_dict(), share_type=settings.share_type.lower())
+                dict(config.to_dict(), share_type=flags.share_type.lower())
             )
-        self.config, self._config_to_train = config, config_to_train(settings, config)
+        self.config, self._config_to_train = config, config_to_train(flags, config)
         self.vocabulary: Optional[Vocabulary] = None
         # Of the vocabulary that flags name; only its ids are used.
         self._tokenizer: Optional[tokenization.FullTokenizer] = None
 
     def check(self) -> None:
         """Reads the headers of the records; raises ValueError if they do not fit."""
-        settings, config = self.settings, self.config
-        fine_tuning_utils.check_length(settings.max_seq_length, config)
+        flags, config = self.flags, self.config
+        fine_tuning_utils.check_length(flags.max_seq_length, config)
         self.training_files: RecordFiles = []
-        if settings.do_train or not settings.eval_file:
+        if flags.do_train or not flags.eval_file:
             self.training_files = self._read_files("input_file")
         self.evaluation_files = self.training_files
-        if settings.do_eval and settings.eval_file:
+        if flags.do_eval and flags.eval_file:
             self.evaluation_files = self._read_files("eval_file")
-        if settings.spm_model_file or settings.vocab_file:
+        if flags.spm_model_file or flags.vocab_file:
             self._tokenizer = tokenization.FullTokenizer(
-                settings.vocab_file, False, settings.spm_model_file
+                flags.vocab_file, False, flags.spm_model_file
             )
             tokenization.check_vocab_size(self._tokenizer, config.vocab_size)
-        estimators.check_output_dir(settings.output_dir, config)
+        estimators.check_output_dir(flags.output_dir, config)
         paths = [file.path for file in self.training_files or self.evaluation_files]
         count, names = wording.counted(len(paths), "file"), wording.listed(paths, most=1)
-        estimators.announce(settings, config, f"{count} of records ({names})")
-        if settings.do_train and self.is_chief:
-            self.vocabulary = find_vocabulary(settings, self.training_files)
+        estimators.announce(flags, config, f"{count} of records ({names})")
+        if flags.do_train and self.is_chief:
+            self.vocabulary = find_vocabulary(flags, self.training_files)
 
     def _read_files(self, flag: str) -> RecordFiles:
-        paths = file_utils.expand_patterns(getattr(self.settings, flag), flag)
-        return pretraining_records.read_files(paths, self.settings, self.config)
+        paths = file_utils.expand_patterns(getattr(self.flags, flag), flag)
+        return pretraining_records.read_files(paths, self.flags, self.config)
 
     # ---- training ----
 
     def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step of this run, and records the vocabulary."""
-        settings, vocabulary = self.settings, self.vocabulary
+        flags, vocabulary = self.flags, self.vocabulary
         summary = estimators.train(
-            settings,
-            PretrainingProgram(settings, self._config_to_train).model_fn,
+            flags,
+            PretrainingProgram(flags, self._config_to_train).model_fn,
             lambda step: self._input_fn(self.training_files, is_training=True, start_step=step),
-            max_steps=settings.last_step,
+            max_steps=flags.last_step,
             documents=model_folder.portable_files(self.config, vocabulary),
             made_from=self.made_from(),
-            keep_checkpoint_max=settings.keep_checkpoint_max,
+            keep_checkpoint_max=flags.keep_checkpoint_max,
         )
         if vocabulary and not summary:  # of a training that has ended
-            model_vocabulary.put(settings.output_dir, vocabulary)
+            model_vocabulary.put(flags.output_dir, vocabulary)
         return summary
 
     def made_from(self) -> Dict[str, Any]:
         """Returns hashes of records, configuration and vocabulary, and the last step."""
-        settings = self.settings
+        flags = self.flags
 
         def content(file: pretraining_records.RecordFile) -> List[Any]:
             stamp = provenance.stamp(file.path)
-            return [stamp["size"], stamp["sample"], settings.masked_lm_budget and file.metadata]
+            return [stamp["size"], stamp["sample"], flags.masked_lm_budget and file.metadata]
 
         records = list(many_files.each(content, self.training_files, "Comparing the records"))
-        vocabulary = settings.spm_model_file or settings.vocab_file
+        vocabulary = flags.spm_model_file or flags.vocab_file
         return {
             "training_data": provenance.digest(records),
             "configuration": provenance.digest(self.config.to_dict()),
             "vocabulary": file_utils.sha256(vocabulary) if vocabulary else "",
-            "last_step": settings.last_step,
+            "last_step": flags.last_step,
         }
 
     def _input_fn(
         self, files: RecordFiles, *, is_training: bool, **more: Any
     ) -> estimators.InputFn:
         """Training or evaluation input; `more` are arguments of input_fn_builder."""
-        settings, tokenizer, vocabulary = self.settings, self._tokenizer, None
-        if settings.masked_lm_budget and tokenizer:
+        flags, tokenizer, vocabulary = self.flags, self._tokenizer, None
+        if flags.masked_lm_budget and tokenizer:
             vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
         return pretraining_records.input_fn_builder(
             [file.path for file in files],
-            settings.max_seq_length,
-            settings.max_predictions_per_seq,
+            flags.max_seq_length,
+            flags.max_predictions_per_seq,
             is_training,
-            seed=settings.seed,
-            padding=settings.padding,
-            index_folder=settings.output_dir,
+            seed=flags.seed,
+            padding=flags.padding,
+            index_folder=flags.output_dir,
             transform=pretraining_records.masks_on_the_fly(
-                settings, files, is_training=is_training, vocabulary=vocabulary
+                flags, files, is_training=is_training, vocabulary=vocabulary
             ),
             **more,
         )
@@ -136,28 +136,28 @@ class Pretraining(workflow.Workflow):
 
     def evaluate(self) -> Tuple[Optional[EvaluationSummary], Mapping[str, Any]]:
         """Evaluates each checkpoint once and keeps the best, with --do_eval."""
-        settings = self.settings
-        if not settings.do_eval:
+        flags = self.flags
+        if not flags.do_eval:
             return None, {}
-        folder, batch_size = settings.output_dir, settings.eval_batch_size
-        warn_of_deleted(settings)
+        folder, batch_size = flags.output_dir, flags.eval_batch_size
+        warn_of_deleted(flags)
         paths = [file.path for file in self.evaluation_files]
         paths, steps = pretraining_records.evaluation_part(
-            paths, batch_size, settings.max_eval_steps, index_folder=folder
+            paths, batch_size, flags.max_eval_steps, index_folder=folder
         )
         files = self.evaluation_files[: len(paths)]
         fingerprint = {
             "files": list(many_files.each(provenance.stamp, paths)),
             "batches": steps,
             "batch_size": batch_size,
-            "precision": settings.precision,
+            "precision": flags.precision,
         }
-        if settings.masked_lm_budget and not all(file.has_masks for file in files):
+        if flags.masked_lm_budget and not all(file.has_masks for file in files):
             for name in ("masked_lm_budget", "max_predictions_per_seq"):
-                fingerprint[name] = getattr(settings, name)
+                fingerprint[name] = getattr(flags, name)
         evaluate_checkpoint = estimators.evaluator(
-            settings,
-            PretrainingProgram(settings, self.config).model_fn,
+            flags,
+            PretrainingProgram(flags, self.config).model_fn,
             self._input_fn(files, is_training=False, max_batches=steps),
             batch_size=batch_size,
             steps=steps,
@@ -167,22 +167,22 @@ class Pretraining(workflow.Workflow):
             lambda path: evaluation_results(evaluate_checkpoint(path)),
             best_metric="masked_lm_accuracy",
             fingerprint=fingerprint,
-            untrained_too=settings.eval_untrained,
-            wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
-            final_step=settings.last_step,
+            untrained_too=flags.eval_untrained,
+            wait_seconds=60.0 * flags.wait_for_checkpoints_minutes,
+            final_step=flags.last_step,
         )
         return summary, summary.best.metrics if summary.best else {}
 
 
-def find_vocabulary(settings: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
+def find_vocabulary(flags: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
     """Returns the vocabulary of records; None, with a warning, if it is missing.
 
     Raises ValueError if --output_dir has another one.
     """
     vocabulary = None
     for key in model_vocabulary.KEYS:
-        if getattr(settings, key):
-            vocabulary = Vocabulary(key, getattr(settings, key))
+        if getattr(flags, key):
+            vocabulary = Vocabulary(key, getattr(flags, key))
     with_tokenizer = [file.metadata for file in files if "tokenizer" in file.metadata]
     recorded = {
         (content["tokenizer"]["sha256"], content.get("do_lower_case")): content
@@ -203,16 +203,16 @@ def find_vocabulary(settings: PretrainingFlags, files: RecordFiles) -> Optional[
             "differs between files. Give --spm_model_file or --vocab_file."
         )
         return None
-    model_vocabulary.check_same(settings.output_dir, vocabulary)
-    model_vocabulary.path_in(settings.output_dir, vocabulary)
+    model_vocabulary.check_same(flags.output_dir, vocabulary)
+    model_vocabulary.path_in(flags.output_dir, vocabulary)
     return vocabulary
 
 
 def config_to_train(
-    settings: PretrainingFlags, config: modeling.AlbertConfig
+    flags: PretrainingFlags, config: modeling.AlbertConfig
 ) -> modeling.AlbertConfig:
     """Returns the configuration with --train_layers; ValueError if its layers share too little."""
-    layers, most = settings.train_layers, config.num_hidden_layers
+    layers, most = flags.train_layers, config.num_hidden_layers
     if layers in (None, most):
         return config
     if config.num_hidden_groups > 1 or config.share_type != "all" or layers > most:
@@ -224,18 +224,18 @@ def config_to_train(
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
 
 
-def warn_of_deleted(settings: PretrainingFlags) -> None:
+def warn_of_deleted(flags: PretrainingFlags) -> None:
     """Warns if training deleted checkpoints that no evaluation has measured."""
-    folder = settings.output_dir
+    folder = flags.output_dir
     steps = [checkpoint.step for checkpoint in checkpoints.list_checkpoints(folder)]
     oldest = min(steps, default=0)
     results = evaluation.read_results(folder)
     evaluated = max((result.step for result in results if result.step < oldest), default=0)
-    deleted = evaluated + settings.save_checkpoints_steps
-    if settings.keep_checkpoint_max and deleted < oldest:
+    deleted = evaluated + flags.save_checkpoints_steps
+    if flags.keep_checkpoint_max and deleted < oldest:
         _LOGGER.warning(
             f"Not evaluating checkpoints from step {deleted} on, before step {oldest}: "
-            f"--keep_checkpoint_max={settings.keep_checkpoint_max} has deleted them. To measure "
+            f"--keep_checkpoint_max={flags.keep_checkpoint_max} has deleted them. To measure "
             "all, keep more, or evaluate in another process while training runs "
             "(--wait_for_checkpoints_minutes)."
         )

@@ -62,7 +62,7 @@ def create_training_instances(
     Raises:
       ValueError: a setting out of its range, or text that cannot be read.
     """
-    settings = _settings(
+    flags = _settings(
         rng,
         max_seq_length=max_seq_length,
         dupe_factor=dupe_factor,
@@ -70,10 +70,10 @@ def create_training_instances(
         masked_lm_prob=masked_lm_prob,
         max_predictions_per_seq=max_predictions_per_seq,
     )
-    pretraining_instances.check_settings(settings)
-    maker = pretraining_instances.InstanceMaker(tokenizer, settings)
+    pretraining_instances.check_flags(flags)
+    maker = pretraining_instances.InstanceMaker(tokenizer, flags)
     instances: List[TrainingInstance] = []
-    for block in text_documents.read_blocks(input_files, settings):
+    for block in text_documents.read_blocks(input_files, flags):
         for features in maker.instances(block)[0]:
             instances += _instances(features, tokenizer.inv_vocab)
     rng.shuffle(instances)
@@ -91,7 +91,7 @@ def create_instances_from_document(
     rng,
 ) -> List[TrainingInstance]:
     """Returns the instances of one pass over a document (of lists of tokens), in its order."""
-    settings = _settings(
+    flags = _settings(
         rng,
         max_seq_length=max_seq_length,
         dupe_factor=1,
@@ -100,7 +100,7 @@ def create_instances_from_document(
         max_predictions_per_seq=max_predictions_per_seq,
     )
     chosen = [all_documents[document_index]]
-    if settings.random_next_sentence:
+    if flags.random_next_sentence:
         count = len(all_documents)
         drawn = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
         chosen += [all_documents[index] for index in drawn if index != document_index]
@@ -112,10 +112,10 @@ def create_instances_from_document(
         for number, sentences in enumerate(chosen)
     ]
     block = segment_pairs.tokenized_block(texts, _starts_word(tokens))
-    pairs, _ = segment_pairs.make_pairs(block, settings, 1)
+    pairs, _ = segment_pairs.make_pairs(block, flags, 1)
     if not len(pairs.key):
         return []
-    features = masking.masked_features(block, pairs, table=table, settings=settings)
+    features = masking.masked_features(block, pairs, table=table, flags=flags)
     return _instances(features, names)
 
 
@@ -135,16 +135,16 @@ def create_masked_lm_predictions(
     boundary = (_starts_word(tokens) | ~is_token).astype(int)
     if masked_lm_prob == 0:
         return list(tokens), [], [], boundary[0].tolist()
-    settings = _settings(
+    flags = _settings(
         rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
     )
     ids, names, table = _numbered(tokens, vocab_words)
     features = masking.draw_masks(
         {"input_ids": ids[None], "input_mask": np.ones_like(is_token), "token_boundary": boundary},
         is_token,
-        keys=random_keys.seed_key(settings.random_seed),
+        keys=random_keys.seed_key(flags.random_seed),
         vocabulary=table,
-        settings=settings,
+        flags=flags,
     )
     positions = features["masked_lm_positions"][features["masked_lm_weights"] > 0].tolist()
     labels = [tokens[position] for position in positions]
@@ -229,8 +229,8 @@ def _settings(rng: random.Random, **arguments: Any) -> RecordFlags:
 
 def _starts_word(tokens: Sequence[str]) -> np.ndarray:
     """bool [number of tokens]; [CLS] and [SEP] start none."""
-    settings = _flags()
-    rule = words.word_start_rule(bool(settings.spm_model_file), settings.word_start)
+    flags = _flags()
+    rule = words.word_start_rule(bool(flags.spm_model_file), flags.word_start)
     return np.array([token not in _SPECIAL and rule(token) for token in tokens], bool)
 
 

@@ -95,20 +95,20 @@ def convert_single_example(
 
 
 def convert_examples(
-    examples: Sequence[InputExample], tokenizer: tokenization.FullTokenizer, settings: Any
+    examples: Sequence[InputExample], tokenizer: tokenization.FullTokenizer, flags: Any
 ) -> feature_cache.Conversion:
     """Returns the records of questions as they were read; each text is tokenized once.
 
-    `settings` has max_seq_length and max_qa_length.
+    `flags` has max_seq_length and max_qa_length.
     """
     texts = {text for item in examples for text in (item.context_sentence, *item.endings)}
     ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
-    sizes = (settings.max_seq_length, tokenizer, settings.max_qa_length)
+    sizes = (flags.max_seq_length, tokenizer, flags.max_qa_length)
     features = [
         convert_single_example(0, item, NUM_CHOICES, *sizes, ids_of=ids.__getitem__)
         for item in examples
     ]
-    limits = f"{settings.max_seq_length} tokens (the question: {settings.max_qa_length})"
+    limits = f"{flags.max_seq_length} tokens (the question: {flags.max_qa_length})"
     notes = feature_cache.notes_on(features, limits)
     return feature_cache.Conversion(list(map(record_of, features)), notes)
 

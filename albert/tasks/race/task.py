@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """RACE, reading comprehension by multiple choice, as a task.
 
-    outcome = fine_tuning.run(settings, RaceTask)
+    outcome = fine_tuning.run(flags, RaceTask)
 
 Dimensions: N questions, C options.
 """
@@ -37,25 +37,25 @@ class Choice(NamedTuple):
 class RaceTask(Task):
     """Questions on passages, with four options each."""
 
-    settings: RaceFlags
-    flags = RaceFlags
+    flags: RaceFlags
+    flags_class = RaceFlags
     description_name = "race.json"
     labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length",)
 
-    def __init__(self, settings: RaceFlags, *arguments: Any):
-        super().__init__(settings, *arguments)
-        self.name = settings.task_name
-        self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
+    def __init__(self, flags: RaceFlags, *arguments: Any):
+        super().__init__(flags, *arguments)
+        self.name = flags.task_name
+        self._levels = race_examples.levels_of(flags.high_only, flags.middle_only)
         if self._levels == race_examples.LEVELS:  # results of one level are not published
             self.published_name = "race"
 
     @classmethod
-    def check_flags(cls, settings: RaceFlags) -> None:  # type: ignore[override]
+    def check_flags(cls, flags: RaceFlags) -> None:  # type: ignore[override]
         """Checks the flags, lengths and feature files."""
-        super().check_flags(settings)
-        race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
-        paths = list(filter(None, (settings.train_file, settings.eval_file, settings.predict_file)))
+        super().check_flags(flags)
+        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
+        paths = list(filter(None, (flags.train_file, flags.eval_file, flags.predict_file)))
         if len(set(paths)) < len(paths):
             raise UserError("--train_file, --eval_file and --predict_file must differ.")
 
@@ -63,7 +63,7 @@ class RaceTask(Task):
 
     def examples(self, split: str) -> List[InputExample]:
         """Reads the questions of a split."""
-        return race_examples.read_examples(self.settings.data_dir, split, levels=self._levels)
+        return race_examples.read_examples(self.flags.data_dir, split, levels=self._levels)
 
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
         """Returns the example for (article, question, options)."""
@@ -76,19 +76,19 @@ class RaceTask(Task):
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
-        return race_features.feature_spec(self.settings.max_seq_length)
+        return race_features.feature_spec(self.flags.max_seq_length)
 
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each question."""
-        return race_features.convert_examples(examples, self.tokenizer, self.settings)
+        return race_features.convert_examples(examples, self.tokenizer, self.flags)
 
     # ---- the model and its answers ----
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds a softmax over the options."""
-        return head.choice_head(features, encoder, self.settings.dropout_prob)
+        return head.choice_head(features, encoder, self.flags.dropout_prob)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""

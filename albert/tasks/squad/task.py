@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two versions of SQuAD as tasks.
 
-outcome = fine_tuning.run(settings, SquadV1)
+outcome = fine_tuning.run(flags, SquadV1)
 """
 
 import functools
@@ -41,7 +41,7 @@ class SquadTask(Task):
     and writes the answers of the best one.
     """
 
-    settings: SquadFlags
+    flags: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
     sequences = squad_features.SEQUENCES
@@ -55,19 +55,19 @@ class SquadTask(Task):
         self._windows: Tuple[Any, List[squad_features.Window]] = (None, [])
 
     @classmethod
-    def check_flags(cls, settings: SquadFlags) -> None:  # type: ignore[override]
+    def check_flags(cls, flags: SquadFlags) -> None:  # type: ignore[override]
         """Checks that the flags name something to do, and a file for it."""
-        super().check_flags(settings)
+        super().check_flags(flags)
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
-            if getattr(settings, part) and not getattr(settings, name):
+            if getattr(flags, part) and not getattr(flags, name):
                 raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
-        if settings.max_query_length > settings.max_seq_length - 4:
+        if flags.max_query_length > flags.max_seq_length - 4:
             raise UserError(
-                f"--max_query_length={settings.max_query_length} must be at most --max_seq_length="
-                f"{settings.max_seq_length} minus 4. Usual values are 64 and 384."
+                f"--max_query_length={flags.max_query_length} must be at most --max_seq_length="
+                f"{flags.max_seq_length} minus 4. Usual values are 64 and 384."
             )
-        path = settings.train_feature_file
-        if path and path == settings.predict_feature_file:
+        path = flags.train_feature_file
+        if path and path == flags.predict_feature_file:
             raise UserError(
                 f"--train_feature_file and --predict_feature_file are both {path}. Give two files."
             )
@@ -76,7 +76,7 @@ class SquadTask(Task):
 
     def splits(self, use: str) -> List[str]:
         """Returns --predict_file, also for evaluation if it has answers."""
-        if not self.settings.do_predict:
+        if not self.flags.do_predict:
             return []
         is_labelled = any(map(_is_labelled, self.examples("predict")))
         return ["predict"] if use == "test" or is_labelled else []
@@ -84,7 +84,7 @@ class SquadTask(Task):
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[SquadExample]:
         """Returns the questions of --train_file or --predict_file, which are read once."""
-        path, limit = getattr(self.settings, f"{split}_file"), self.settings.max_misaligned_answers
+        path, limit = getattr(self.flags, f"{split}_file"), self.flags.max_misaligned_answers
         examples = read_squad_examples(path, split == "train", max_misaligned=limit)
         unanswered = [item.qas_id for item in examples if not item.answers]
         is_wrong = unanswered and (split == "train" or any(map(_is_labelled, examples)))
@@ -102,7 +102,7 @@ class SquadTask(Task):
         examples_before, windows = self._windows  # of another thread's call, perhaps
         if examples_before is examples and not is_training:
             return windows
-        lengths = {name: getattr(self.settings, name) for name in ("max_seq_length", *_LENGTHS)}
+        lengths = {name: getattr(self.flags, name) for name in ("max_seq_length", *_LENGTHS)}
         windows = list(
             squad_features.make_windows(
                 examples, self.tokenizer, is_training, num_processes=num_processes, **lengths
@@ -121,18 +121,16 @@ class SquadTask(Task):
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
-        return squad_features.feature_spec(self.settings.max_seq_length, is_training)
+        return squad_features.feature_spec(self.flags.max_seq_length, is_training)
 
     def encode(
         self, items: Sequence[squad_features.Window], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns the records of windows."""
-        settings = self.settings
+        flags = self.flags
         questions = [item for item in items if item.doc_span_index == 0]
-        notes = feature_cache.notes_on(
-            questions, f"{settings.max_query_length} tokens (the question)"
-        )
-        records = [item.record(settings.max_seq_length, is_training) for item in items]
+        notes = feature_cache.notes_on(questions, f"{flags.max_query_length} tokens (the question)")
+        records = [item.record(flags.max_seq_length, is_training) for item in items]
         return feature_cache.Conversion(records, notes)
 
     # ---- answers ----
@@ -141,9 +139,9 @@ class SquadTask(Task):
         self, examples: Sequence[SquadExample], outputs: Outputs
     ) -> List[decoding.Answer]:
         """Returns the most likely span for each question."""
-        windows, settings = self.items(examples, False), self.settings
-        spans = decoding.find_spans(outputs, windows, settings)
-        return decoding.best_answers(examples, windows, [spans], n_best_size=settings.n_best_size)
+        windows, flags = self.items(examples, False), self.flags
+        spans = decoding.find_spans(outputs, windows, flags)
+        return decoding.best_answers(examples, windows, [spans], n_best_size=flags.n_best_size)
 
     def threshold(self) -> Optional[float]:
         """Returns the null score up to which answers are kept; None: any."""
@@ -172,7 +170,7 @@ def _gold(examples: Sequence[SquadExample]) -> Dict[str, Sequence[str]]:
 class SquadV1(SquadTask):
     """SQuAD v1.1: every question has an answer."""
 
-    flags = SquadV1Flags
+    flags_class = SquadV1Flags
     name = published_name = "squad_v1"
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
@@ -200,8 +198,8 @@ class SquadV1(SquadTask):
 class SquadV2(SquadTask):
     """SQuAD v2.0: questions may have no answer."""
 
-    settings: SquadV2Flags
-    flags = SquadV2Flags
+    flags: SquadV2Flags
+    flags_class = SquadV2Flags
     name = published_name = "squad_v2"
     heard_flags = (*decoding.Limits._fields, _THRESHOLD)
     recorded_flags = (*_LENGTHS, *decoding.Limits._fields)
@@ -212,7 +210,7 @@ class SquadV2(SquadTask):
         """Builds the best starts, and the best ends of each of them, for each window."""
         if "p_mask" not in features:  # of an exported model
             features = dict(features, p_mask=head.answer_mask(features))
-        return head.v2_head(features, encoder, self.settings)
+        return head.v2_head(features, encoder, self.flags)
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns what squad.json says; of an exported model also the threshold."""
@@ -222,7 +220,7 @@ class SquadV2(SquadTask):
     def threshold(self) -> float:
         """Returns the null score up to which answers are kept."""
         candidates = (
-            self.settings.null_score_diff_threshold,
+            self.flags.null_score_diff_threshold,
             self.metrics.get(_THRESHOLD),
             self.description.get(_THRESHOLD),
         )
@@ -232,7 +230,7 @@ class SquadV2(SquadTask):
         """Returns the scores, and the threshold: the best one, if no flag names it."""
         gold, answers = _gold(examples), self.best_answers(examples, outputs)
         texts, _, null_odds = decoding.file_contents(examples, answers).values()
-        if self.settings.null_score_diff_threshold is None:
+        if self.flags.null_score_diff_threshold is None:
             scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
             self.metrics = {_THRESHOLD: scores["best_f1_thresh"]}
         threshold = self.threshold()
@@ -248,14 +246,14 @@ class SquadV2(SquadTask):
         return super().predictions(split, examples, outputs)
 
 
-def write_tflite(settings: SquadV1Flags) -> None:
+def write_tflite(flags: SquadV1Flags) -> None:
     """Writes albert_model.tflite, which reads int32 [1, S], into --export_dir."""
-    task = fine_tuned.set_up(settings, SquadV1)
-    checkpoint = checkpoints.resolve(task.settings.checkpoint or settings.output_dir)
-    shape = (1, settings.max_seq_length)
+    task = fine_tuned.set_up(flags, SquadV1)
+    checkpoint = checkpoints.resolve(task.flags.checkpoint or flags.output_dir)
+    shape = (1, flags.max_seq_length)
     with warm_start.open_graph(task.build, SEQUENCES, checkpoint, shape=shape) as opened:
         content = tflite.convert(*opened)
-    path = os.path.join(settings.export_dir, TFLITE_NAME)
+    path = os.path.join(flags.export_dir, TFLITE_NAME)
     files.atomic_write_bytes(path, content)
     _LOGGER.info("Wrote %s.", path)
 

@@ -48,8 +48,8 @@ class Tagged(NamedTuple):
 class TaggingTask(Task):
     """A tag for each word of a sentence."""
 
-    settings: TaggerFlags
-    flags = TaggerFlags
+    flags: TaggerFlags
+    flags_class = TaggerFlags
     name = "tagging"
     description_name = "tagging.json"
     best_metric = "f1"
@@ -65,10 +65,10 @@ class TaggingTask(Task):
         if not self.labels:
             first_sentences = tagging_examples.places_of_tags(self.examples("train"))
             self.labels = [schemes.OUTSIDE, *sorted(first_sentences.keys() - {schemes.OUTSIDE})]
-        name = self.settings.tag_scheme or self.description.get("tag_scheme")
+        name = self.flags.tag_scheme or self.description.get("tag_scheme")
         self.scheme = schemes.find(self.labels, name)
         self.scheme.check(first_sentences)
-        if self.settings.do_train or self.settings.do_eval:
+        if self.flags.do_train or self.flags.do_eval:
             _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
@@ -82,7 +82,7 @@ class TaggingTask(Task):
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[Sentence]:
         """Reads a split, in the files that flags name or whose names are those of the split."""
-        folder, name = self.settings.data_dir, getattr(self.settings, f"{split}_file")
+        folder, name = self.flags.data_dir, getattr(self.flags, f"{split}_file")
         if name:
             paths = files.expand_patterns(os.path.join(folder, name), f"{split}_file")
         else:
@@ -97,7 +97,7 @@ class TaggingTask(Task):
 
     def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
         """Reads a file; checks its tags once the scheme is known."""
-        columns = (self.settings.token_column, self.settings.tag_column)
+        columns = (self.flags.token_column, self.flags.tag_column)
         sentences_of_file = tagging_examples.read(path, *columns, needs_tags=needs_tags)
         if needs_tags and self.scheme:
             self.scheme.check(tagging_examples.places_of_tags(sentences_of_file))
@@ -113,12 +113,12 @@ class TaggingTask(Task):
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records; label_ids are 0 but at first tokens."""
-        shape = (self.settings.max_seq_length,)
+        shape = (self.flags.max_seq_length,)
         return batches.FeatureSpec([batches.Feature(name, shape) for name in self.sequences])
 
     def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
         """Returns the records of sentences, each token in one of them."""
-        length = self.settings.max_seq_length
+        length = self.flags.max_seq_length
         *ends, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
         numbers = {label: number for number, label in enumerate(self.labels, 1)}
         records = []

@@ -12,7 +12,7 @@ from albert.tasks.classification import predictions as classifier_predictions
 from albert.tasks.classification.examples import InputExample
 from albert.tasks.classification.task import ClassifierTask
 from albert.training import metrics
-from albert.util import flags
+from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import FIXTURES, cases, read_json
 
@@ -44,9 +44,9 @@ def test_split_files_of_each_task(given):
 )
 def test_clue_files_have_the_names_of_its_page(name, file, expected, tmp_path):
     (tmp_path / file).write_text("{}")
-    settings = flags.make(ClassifierTask.flags, task_name=name, data_dir=str(tmp_path))
+    flags = flags_lib.make(ClassifierTask.flags_class, task_name=name, data_dir=str(tmp_path))
     rows = {"probabilities": np.array([[0.5]]), "predictions": np.array([0])}
-    found = ClassifierTask(settings, None, {}).predictions("test", [InputExample("0", "a")], rows)
+    found = ClassifierTask(flags, None, {}).predictions("test", [InputExample("0", "a")], rows)
     assert set(found) == {"test_results.tsv", "submit_results.tsv", expected}
 
 
@@ -124,18 +124,18 @@ def test_first_line_is_a_text_unless_it_names_the_columns(texts, tmp_path):
 def test_header_has_the_names_of_the_training_data(description, do_train, count, tmp_path):
     (tmp_path / "train.tsv").write_text("frage\tlabel\nA?\ta\n")
     (tmp_path / "mine.tsv").write_text("frage\nB?\n")
-    settings = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
-    settings.update(data_dir=str(tmp_path), predict_file=f"{tmp_path}/mine.tsv", do_train=do_train)
-    task = ClassifierTask(flags.make(ClassifierTask.flags, **settings), None, description)
+    flags = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
+    flags.update(data_dir=str(tmp_path), predict_file=f"{tmp_path}/mine.tsv", do_train=do_train)
+    task = ClassifierTask(flags_lib.make(ClassifierTask.flags_class, **flags), None, description)
     texts = [example.text_a for example in task.examples("predict_file")]
     assert texts == ["frage", "B?"][-count:]
 
 
 def test_predict_file_without_the_columns_is_named(tmp_path):
     (tmp_path / "mine.tsv").write_text("x\ty\tz\n")
-    settings = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
-    settings.update(predict_file=f"{tmp_path}/mine.tsv", do_train=False)
-    task = ClassifierTask(flags.make(ClassifierTask.flags, **settings), None, {})
+    flags = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
+    flags.update(predict_file=f"{tmp_path}/mine.tsv", do_train=False)
+    task = ClassifierTask(flags_lib.make(ClassifierTask.flags_class, **flags), None, {})
     with pytest.raises(UserError, match="--predict_file.*mine.tsv:1: .* text_a or sentence or "):
         task.examples("predict_file")
 

@@ -143,9 +143,9 @@ def test_custom_task_reads_as_described(given, tmp_path):
 
 
 def test_custom_task_flags_override_its_file(tmp_path):
-    settings = """{"text_a": "q", "label": "y", "labels": ["no", "yes"], "metric": "f1",
+    flags = """{"text_a": "q", "label": "y", "labels": ["no", "yes"], "metric": "f1",
         "metrics": ["eval_accuracy"], "train_file": "train.jsonl", "name": "mine"}"""
-    _write(tmp_path / "task.json", settings)
+    _write(tmp_path / "task.json", flags)
     _write(tmp_path / "mine" / "train.jsonl", '{"question": "Who?", "y": "yes"}\n')
     task = registry.custom_task(f"{tmp_path}/task.json", text_a="question", text_b="", labels=None)
     (example,) = registry.read_examples(task, str(tmp_path), "train").examples
@@ -153,11 +153,11 @@ def test_custom_task_flags_override_its_file(tmp_path):
     assert (task.name, task.metrics) == ("mine", ("f1", "eval_accuracy"))
 
 
-@pytest.mark.parametrize("settings, named", FILES["wrong settings"])
-def test_custom_task_names_a_wrong_setting(settings, named, tmp_path):
+@pytest.mark.parametrize("flags, named", FILES["wrong settings"])
+def test_custom_task_names_a_wrong_setting(flags, named, tmp_path):
     with pytest.raises(ValueError, match=named):
-        registry.custom_task(**settings)
-    _write(tmp_path / "task.json", json.dumps(settings))
+        registry.custom_task(**flags)
+    _write(tmp_path / "task.json", json.dumps(flags))
     with pytest.raises(ValueError, match=f"task.json.*{named}"):
         registry.custom_task(f"{tmp_path}/task.json")
 

@@ -65,12 +65,12 @@ def data_dir(tmp_path_factory):
 def make(model_dir, data_dir, tmp_path):
     """Settings of a sweep into tmp_path/out; later arguments win."""
 
-    def settings(*arguments):
+    def flags(*arguments):
         usual = [f"--data_dir={data_dir}", f"--output_dir={tmp_path / 'out'}"]
         usual += [f"--model_dir={model_dir}", "--max_seq_length=32", "--train_step=4"]
         return flags_lib.parse(SweepFlags, [*usual, *arguments])
 
-    return settings
+    return flags
 
 
 @pytest.fixture
@@ -186,10 +186,10 @@ def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
 
 
 def test_run_flags_replace_the_recipe(make):
-    settings = make("--tasks=mrpc", "--run_flags=--num_train_epochs=2 --warmup_step=7")
+    flags = make("--tasks=mrpc", "--run_flags=--num_train_epochs=2 --warmup_step=7")
     with pytest.raises(ValueError, match="--train_step and --num_train_epochs"):
-        sweep.make_plan(settings)
-    values = settings.given_values()
+        sweep.make_plan(flags)
+    values = flags.given_values()
     del values["train_step"]
     (run,) = sweep.make_plan(flags_lib.make(SweepFlags, **values))
     flags = flags_of(run)

@@ -57,9 +57,9 @@ def make(folder, texts, arguments="", length=64, slots=9):
     given = f"""--input_file={folder}/text.txt --output_file={folder}/records --num_processes=1
         --vocab_file={folder}/vocab.txt --max_seq_length={length} --dupe_factor=20
         --max_predictions_per_seq={slots} {arguments}"""
-    settings = flags_lib.parse(create_pretraining_data.Flags, given.split())
-    create_pretraining_data.main(settings)
-    features = pretraining_records.read(folder / "records", length, settings.slots)
+    flags = flags_lib.parse(create_pretraining_data.Flags, given.split())
+    create_pretraining_data.main(flags)
+    features = pretraining_records.read(folder / "records", length, flags.slots)
     return look(features, np.array(document), np.array(starts_word), folder=folder)
 
 

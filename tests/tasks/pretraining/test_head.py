@@ -43,14 +43,14 @@ def uneven(tmp_path_factory):
     return batch
 
 
-def built(config=None, first_weights=None, **settings):
+def built(config=None, first_weights=None, **flags):
     """A model function without dropout."""
     values = {"learning_rate": 0.02, "num_train_steps": 20, "num_warmup_steps": 0, "seed": 1}
     config = config or modeling.AlbertConfig.from_dict(CONFIG)
     return model_fn_builder(
         config,
         first_weights,
-        **{**values, **settings},
+        **{**values, **flags},
         use_tpu=False,
         use_one_hot_embeddings=False,
     )
@@ -177,7 +177,7 @@ def test_dropout_differs_by_step_and_micro_batch():
 # ---- the reference's numbers ---------------------------------------------------------------------
 
 
-def golden(name, **settings):
+def golden(name, **flags):
     """A run of the reference, our model function with its settings, and its batch."""
     run = read_json(shared_path("golden/model_tiny/train_trace/trace.json"))[name]
     folder = shared_path(f"golden/model_tiny/{run['config']}")
@@ -187,9 +187,9 @@ def golden(name, **settings):
     config = modeling.AlbertConfig.from_json_file(f"{folder}/albert_config.json")
     names = ["learning_rate", "num_train_steps", "num_warmup_steps"]
     names += ["optimizer", "poly_power", "start_warmup_step"]
-    settings.update({key: run[key] for key in names})
+    flags.update({key: run[key] for key in names})
     first_weights = str(shared_path("golden") / run["init_checkpoint"])
-    return run, built(config, first_weights, **settings), batch
+    return run, built(config, first_weights, **flags), batch
 
 
 @pytest.mark.slow

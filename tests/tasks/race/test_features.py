@@ -76,8 +76,8 @@ def test_convert_names_a_wrong_size(wrong, words):
 
 
 def _records(examples, sizes):
-    settings = types.SimpleNamespace(**sizes)
-    return race_features.convert_examples(examples, settings.tokenizer, settings).records
+    flags = types.SimpleNamespace(**sizes)
+    return race_features.convert_examples(examples, flags.tokenizer, flags).records
 
 
 def _file_records(examples, path, sizes):

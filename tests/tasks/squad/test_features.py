@@ -8,7 +8,7 @@ from albert.data import record_files
 from albert.tasks.squad import features as squad_features
 from albert.tasks.squad import task as squad_task
 from albert.tasks.squad.examples import SquadExample
-from albert.util import flags
+from albert.util import flags as flags_lib
 from tests.support.squad_data import sentencepiece, wordpiece
 
 TEN = "a b c d e f g h i j"  # ten tokens of one letter in WordPiece
@@ -202,10 +202,10 @@ def test_maximal_context_in_one_window(tokens, room, stride, counts):
 # ----------------------------------------------------------------------------------- bad settings
 
 
-@pytest.mark.parametrize("settings", [{"length": 3}, {"stride": 0}, {"length": 5}])
-def test_convert_refuses_sizes_without_room(settings):
+@pytest.mark.parametrize("flags", [{"length": 3}, {"stride": 0}, {"length": 5}])
+def test_convert_refuses_sizes_without_room(flags):
     with pytest.raises(ValueError):
-        _convert([_example("a b", "b")], **settings)
+        _convert([_example("a b", "b")], **flags)
 
 
 def test_convert_keeps_case():
@@ -220,14 +220,14 @@ def test_convert_keeps_case():
 
 def _write(data, path, *, length=48, stride=16, query=64, training=True, tokenizer=None):
     names = ("output_dir", "train_feature_file", "predict_feature_file")
-    settings = flags.make(
-        squad_task.SquadV2.flags,
+    flags = flags_lib.make(
+        squad_task.SquadV2.flags_class,
         max_seq_length=length,
         doc_stride=stride,
         max_query_length=query,
         **dict.fromkeys(names, str(path)),
     )
-    task = squad_task.SquadV2(settings, tokenizer or sentencepiece(), {})
+    task = squad_task.SquadV2(flags, tokenizer or sentencepiece(), {})
     task.examples = lambda split: data
     return task.features("train" if training else "predict").records
 

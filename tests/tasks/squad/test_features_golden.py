@@ -48,7 +48,7 @@ DROPPED = "edge-9-0"
 
 @functools.lru_cache(maxsize=None)
 def _golden():
-    """(settings, features) of each run."""
+    """(flags, features) of each run."""
     runs = {}
     with gzip.open(shared_path("golden/squad_features.jsonl.gz"), "rt") as stream:
         for row in map(json.loads, stream):
@@ -60,27 +60,27 @@ def _golden():
     return runs
 
 
-_Run = collections.namedtuple("_Run", "settings expected examples features")
+_Run = collections.namedtuple("_Run", "flags expected examples features")
 
 
 @pytest.fixture(scope="module", params=RUNS)
 def run(request):
     """A run of the reference, and ours."""
     source, is_training, _ = request.param
-    settings, expected = _golden()[request.param]
+    flags, expected = _golden()[request.param]
     path = str(shared_path(SOURCES[source]))
-    examples = squad_examples.read_squad_examples(path, is_training)[: settings["num_examples"]]
+    examples = squad_examples.read_squad_examples(path, is_training)[: flags["num_examples"]]
     examples = [example for example in examples if example.qas_id != DROPPED]
     names = ("max_seq_length", "doc_stride", "max_query_length", "is_training")
-    features, options = [], [settings[name] for name in names]
+    features, options = [], [flags[name] for name in names]
     squad_features.convert_examples_to_features(
-        examples, english_tokenizer(), *options, features.append, settings["do_lower_case"]
+        examples, english_tokenizer(), *options, features.append, flags["do_lower_case"]
     )
-    return _Run(settings, expected, examples, features)
+    return _Run(flags, expected, examples, features)
 
 
 def test_features_equal_the_reference(run):
-    assert len(run.features) == len(run.expected) == run.settings["num_features"]
+    assert len(run.features) == len(run.expected) == run.flags["num_features"]
     for feature, row in zip(run.features, run.expected):
         assert [getattr(feature, name) for name in NAMES] == [row[name] for name in NAMES]
         used = row["input_mask_sum"]
@@ -98,17 +98,17 @@ def test_characters_equal_the_reference(run):
     numbers = itertools.accumulate(feature.doc_span_index == 0 for feature in run.features)
     texts = [run.examples[number - 1].paragraph_text for number in numbers]
     differences = _differences(run.features, run.expected, texts)
-    assert differences == set(DIFFERENCES if run.settings["source"] == "squad_edge" else ())
+    assert differences == set(DIFFERENCES if run.flags["source"] == "squad_edge" else ())
 
 
 def test_records_equal_the_reference(run, tmp_path):
     path = tmp_path / "records"
-    writer = squad_features.FeatureWriter(str(path), run.settings["is_training"])
+    writer = squad_features.FeatureWriter(str(path), run.flags["is_training"])
     for feature in run.features:
         writer.process_feature(feature)
     writer.close()
-    assert canonical_sha256(path) == run.settings["canonical_sha256"]
-    assert path.stat().st_size == run.settings["tf_record_bytes"]
+    assert canonical_sha256(path) == run.flags["canonical_sha256"]
+    assert path.stat().st_size == run.flags["tf_record_bytes"]
 
 
 def _differences(features, expected, texts):
