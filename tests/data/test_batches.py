@@ -119,6 +119,12 @@ def test_batches_of_shards_and_reordered_files(data):
     recorded.assert_checksum("batches, far", zlib.crc32(np.int64(far).tobytes()))
 
 
+def test_batches_resume(data):
+    whole = _numbers(data["small"], 15)
+    assert len(set(whole.flat)) == 60  # of the first epoch
+    assert _numbers(data["small"], 1, start_batch=2).tolist() == whole[2:3].tolist()
+
+
 def test_shards_share_one_file(tmp_path):
     paths = number_records.write(tmp_path, [61])
     parts = [_numbers(paths, 1, batch_size=61, shard=InputShard(i, 2, 1)) for i in (0, 1)]

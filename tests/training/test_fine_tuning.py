@@ -9,10 +9,10 @@ import pytest
 
 from albert import configs, run_classifier, run_race, run_squad_v1, run_squad_v2, run_tagger
 from albert.tasks.race.task import RaceTask
-from albert.training import evaluation, fine_tuned, fine_tuning, task
+from albert.training import evaluation, fine_tuned, fine_tuning, task, workflow
 from albert.training.fine_tuning_program import training_length
 from albert.util import flags as flags_lib
-from tests.support import cases, one_weight, race_data, write_json
+from tests.support import cases, one_weight, race_data, workers, write_json
 
 CONFIG = configs.preset_path("albert_base_v2")
 
@@ -115,6 +115,14 @@ def new_fine_tuning(**changes):
         --albert_config_file={CONFIG} --spm_model_file={race_data.VOCABULARY}"""
     asked = flags_lib.parse(run_race.Flags, flags.split()).replace(**changes)
     return fine_tuning.FineTuning(asked, RaceTask)
+
+
+def test_other_workers_only_train(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", workers.tf_config(["here:1", "there:2"], 1))
+    other = new_fine_tuning(distribution_strategy="multi_worker", padding="max", do_predict=True)
+    monkeypatch.setattr(other, "check", lambda: None)
+    monkeypatch.setattr(other, "train", lambda: "trained")
+    assert other.run() == workflow.Outcome("trained")
 
 
 def test_compare_logs_per_cent(caplog):
