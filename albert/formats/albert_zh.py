@@ -26,13 +26,14 @@ def convert(
     is_ours: bool = False,
     to_google: bool = False,
 ) -> Report:
-    """Writes a model of albert_zh as a folder of ours; returns a report on each variable.
+    """Converts a model of albert_zh to a model folder of this package; returns the report.
 
     Args:
-      config, checkpoint, vocabulary: of the model.
-      folder: the new one.
-      is_ours: the model is one of ours with albert_zh's layout, and is written in Google's.
-      to_google: write a model of albert_zh in Google's layout, too.
+      config, checkpoint, vocabulary: files of the model.
+      folder: the new folder.
+      is_ours: the model is already in this package's format, with albert_zh's layout. It is written
+        in Google's layout.
+      to_google: write a model of albert_zh in Google's layout.
 
     Raises:
       UserError: the weights do not fit the configuration, or the layout is Google's already.
@@ -50,11 +51,11 @@ def convert(
 def from_albert_zh(
     config: modeling.AlbertConfig, values: Values
 ) -> Tuple[modeling.AlbertConfig, Values, Report]:
-    """Returns a model of albert_zh's as one of ours, in its own layout.
+    """Returns a model of albert_zh with this package's names. The embedding layout stays.
 
     Args:
-      config: of albert_zh, which does not say what layout it is.
-      values: its variables.
+      config: configuration of albert_zh, which does not name the layout.
+      values: variables of albert_zh.
 
     Raises:
       UserError: the variables are not albert_zh's, or do not fit the configuration.
@@ -69,7 +70,7 @@ def from_albert_zh(
     values, report = names.rename(
         table, values, to_ours=True, required={names.ENCODER}, strict=("bert/",)
     )
-    # A head that is not there is none of the model's.
+    # Do not report heads that the model does not have.
     missing = [entry for entry in report.missing if entry.name.startswith("bert/")]
     return config, values, report._replace(missing=missing)
 
@@ -77,15 +78,15 @@ def from_albert_zh(
 def to_google_layout(
     config: modeling.AlbertConfig, values: Values
 ) -> Tuple[modeling.AlbertConfig, Values]:
-    """Returns the same function in Google's layout, with the product W P as the table [V, H].
+    """Returns an equivalent model in Google's layout, whose embedding table is W P, [V, H].
 
-    albert_zh normalises after the projection and Google before it, so that with a narrow table
-    there is no exact counterpart. With E = H Google's layout has no projection, and what remains
-    is the same computation: LayerNorm(W P [ids] + types + positions), and logits x (W P)^T.
+    W is the table, P the projection. albert_zh normalizes after the projection and Google before
+    it, so a table of size E < H has no exact counterpart. With E = H, Google's layout has no
+    projection, and both compute LayerNorm(W P [ids] + types + positions) and logits x (W P)^T.
 
     Args:
       config: with embedding_layout albert_zh.
-      values: our variables.
+      values: variables with this package's names.
 
     Raises:
       UserError: the layout is Google's already.

@@ -1,9 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints: finds, reads and writes them, and says what is damaged.
+"""Finds, reads and writes checkpoints, and describes damage.
 
-The index of a checkpoint has a checksum of each value, which TensorFlow compares whenever it reads
-one.
+A checkpoint's index has a checksum of each value. TensorFlow checks it whenever it reads a value.
 """
 
 import contextlib
@@ -21,13 +20,13 @@ from albert.util import files, wording
 from albert.util.errors import UserError
 
 BEST_CHECKPOINT = "model.ckpt-best"
-# What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
+# Optimizer slots of each variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
 _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *optimization.LossScale.NAMES)
-# Errors of reading a damaged checkpoint; TensorFlow 2.15 raises IndexError for a truncated file.
+# TensorFlow raises these for damaged checkpoints; 2.15 raises IndexError for a truncated file.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
 _PATTERN = re.compile(r"[*?[\\]")
-# Errors that do not prove damage: TensorFlow 2.15 tells them apart in the message alone.
+# Errors that do not prove damage. In TensorFlow 2.15, only the message shows the difference.
 _UNREACHABLE = re.compile(
     "(?i)permission.?denied|unauth|not authorized|forbidden|unavailable|deadline|timed? ?out"
     "|exhausted|aborted|cancelled|connection|could not resolve|too many open|input/output error"
@@ -44,9 +43,9 @@ class Checkpoint(NamedTuple):
 
 
 def list_checkpoints(output_dir: str) -> List[Checkpoint]:
-    """Returns the checkpoints model.ckpt-<step> of a folder, which need not exist, by step.
+    """Returns the checkpoints model.ckpt-<step> in a folder, by step; [] without a folder.
 
-    Raises UserError for a name that TensorFlow takes for a pattern.
+    Raises UserError if TensorFlow would read the folder's name as a pattern.
     """
     check_name(output_dir)
     steps = (re.match(r"model\.ckpt-(\d+)$", name) for name in names_in(output_dir))
@@ -55,15 +54,15 @@ def list_checkpoints(output_dir: str) -> List[Checkpoint]:
 
 
 def resolve(path: str) -> str:
-    """Returns the prefix of the checkpoint for a prefix, an .index file or a folder.
+    """Returns the prefix of a checkpoint.
 
     Args:
-      path: a prefix; the path of its .index, .meta or .data file; or a folder, in which
-        model.ckpt-best, the one that the file `checkpoint` names, the newest model.ckpt-<step>, or
-        the only one is taken.
+      path: a prefix; the path of its .index, .meta or .data file; or a folder. In a folder, the
+        order is model.ckpt-best, the checkpoint that the file `checkpoint` names, the newest
+        model.ckpt-<step>, and the only checkpoint.
 
     Raises:
-      UserError: there is no such checkpoint, or it is not clear which is meant.
+      UserError: there is no checkpoint, or several and no rule to choose.
     """
     path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(str(path)).rstrip("/"))
     is_folder = tf.io.gfile.isdir(path)
@@ -86,7 +85,7 @@ def resolve(path: str) -> str:
 
 
 def check_name(path: str) -> None:
-    """Raises UserError if TensorFlow would take the path of a checkpoint for a pattern."""
+    """Raises UserError if TensorFlow would read a checkpoint's path as a pattern."""
     if _PATTERN.search(path):
         raise UserError(
             f"{path!r} has one of the characters * ? [ \\ in its name, and TensorFlow reads no "
@@ -95,33 +94,33 @@ def check_name(path: str) -> None:
 
 
 def open_reader(checkpoint: str) -> Any:
-    """Returns TensorFlow's reader of a checkpoint; UserError for pipes in place of its files."""
+    """Returns TensorFlow's reader of a checkpoint; UserError if its files are pipes."""
     for path in [f"{checkpoint}.index", *glob.glob(f"{glob.escape(checkpoint)}.data-*")]:
         files.check_regular(path)
     return tf.train.load_checkpoint(checkpoint)
 
 
 def names_in(folder: str, ending: str = ".index") -> List[str]:
-    """Returns the names in a folder with an ending, without that ending; [] without a folder.
+    """Returns the names in a folder that have an ending, without it; [] without a folder.
 
-    A checkpoint is named by its index, which is written last and deleted first.
+    The .index file proves that a checkpoint is complete: it is written last and deleted first.
     """
     names = files.names_in(folder)
     return [name[: len(name) - len(ending)] for name in names if name.endswith(ending)]
 
 
 def named_in_state(folder: str) -> str:
-    """Returns the name of the checkpoint that the file `checkpoint` names; "" if it names none."""
+    """Returns the checkpoint's name in the file `checkpoint`; "" if there is none."""
     files.check_regular(os.path.join(folder, "checkpoint"))
     try:
         state = tf.train.get_checkpoint_state(folder)
-    except ValueError:  # it is empty, or no text
+    except ValueError:  # the file is empty or binary
         state = None
     return os.path.basename(state.model_checkpoint_path) if state else ""
 
 
 def is_optimizer_state(name: str) -> bool:
-    """Returns whether a checkpoint's variable is an optimizer's slot or a counter."""
+    """Returns whether a variable is an optimizer's slot, step counter or loss scale."""
     return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
 
 
@@ -129,7 +128,7 @@ def is_optimizer_state(name: str) -> bool:
 
 
 def read(prefix: str) -> Values:
-    """Returns the variables of a checkpoint, but for an optimizer's; floating point as float32.
+    """Returns a checkpoint's variables without optimizer state; floating point as float32.
 
     Raises:
       UserError: the checkpoint cannot be read.
@@ -165,18 +164,18 @@ def write(prefix: str, values: Values) -> None:
 def find_damage(
     checkpoint: str, names: Optional[Iterable[str]] = None, *, must_be_finite: bool = False
 ) -> str:
-    """Reads a checkpoint and returns what is wrong with its files, "" if nothing is.
+    """Reads a checkpoint and describes the first damage; "" if the checkpoint is intact.
 
-    One value is in memory at a time. It takes about a second for each GB, or what the disk takes,
-    after which the files are in the system's cache.
+    Only one value is in memory at a time. Reading takes about one second per GB, or longer on a
+    slow disk. Afterwards the files are in the system's cache.
 
     Args:
       checkpoint: its prefix.
-      names: the variables to read, which have to be there; None reads all.
-      must_be_finite: whether NaN and infinity are wrong too.
+      names: the variables that must exist and are read; None reads all.
+      must_be_finite: whether NaN and infinity count as damage.
 
     Raises:
-      ValueError: the files cannot be reached, which does not mean that they are damaged.
+      ValueError: the files cannot be reached, so it is unknown whether they are damaged.
     """
     check_name(checkpoint)
     name = None
@@ -198,10 +197,10 @@ def find_damage(
 
 
 def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
-    """Checks the checksums of all values of a checkpoint, or of those in `names`.
+    """Checks the checksums of a checkpoint's values: all of them, or the variables in `names`.
 
     Raises:
-      ValueError: they are not.
+      ValueError: the checkpoint is damaged, or lacks a variable.
     """
     damage = find_damage(checkpoint, names)
     if damage:
@@ -212,10 +211,10 @@ def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
 
 @contextlib.contextmanager
 def explained(checkpoint: str) -> Iterator[None]:
-    """Adds the file's name to errors about a damaged checkpoint that is read in this context.
+    """Replaces TensorFlow's errors about a damaged checkpoint by errors that name the file.
 
     Raises:
-      ValueError: in place of TensorFlow's error, if the checkpoint is damaged.
+      ValueError: the checkpoint is damaged.
     """
     try:
         yield

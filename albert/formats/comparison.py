@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a model's variables with those of a checkpoint: for warm starts, resumes and exports.
+"""Compares the variables of a model and a checkpoint, for warm starts, resumed runs and exports.
 
 Conversions from other projects raise the same error.
 """
@@ -14,9 +14,9 @@ from albert.formats import checkpoints
 from albert.util import wording
 from albert.util.errors import UserError
 
-# Before the names in checkpoints of models that Google's scripts trained from a TF-Hub module.
+# Prefix of variable names if Google's scripts trained the model from a TF-Hub module.
 _MODULE_SCOPE = "module/"
-# What to do about a checkpoint with variables of another layout, by a pattern in their names.
+# Pattern in variable names of another layout -> advice.
 _CONVERT = "Convert it: python -m albert convert_checkpoint {}."
 _FOREIGN_LAYOUTS = {
     "^bert/encoder/layer_shared/": _CONVERT.format("from_albert_zh"),
@@ -39,8 +39,8 @@ class Entry(NamedTuple):
 
     name: str
     shape: Sequence[int]
-    source: str = ""  # the variable of the checkpoint whose value it takes
-    remark: str = ""  # what the checkpoint has in its place, or what it is converted to
+    source: str = ""  # the checkpoint's variable that initializes it
+    remark: str = ""  # shape and dtype in the checkpoint if they differ, or the converted name
 
     def __str__(self) -> str:
         return f"{self.name} {list(self.shape)}{self.remark}"
@@ -58,14 +58,15 @@ def compare(
 
     Args:
       checkpoint: its prefix.
-      variables: of the model.
-      required: beginnings of the names of variables that have to be there; ("",) means all.
-      init_from_group0: lets every group (and inner group the checkpoint lacks) take group 0.
-      remedy: what the error tells the reader to do.
+      variables: the model's variables.
+      required: name prefixes of variables that the checkpoint must have; ("",) means all.
+      init_from_group0: initialize every group (and each inner group that the checkpoint lacks)
+        from group 0.
+      remedy: the advice in the error message.
 
     Raises:
-      UserError: the checkpoint is corrupt, lacks a required variable or has it with another shape
-        or type, or has none of the variables.
+      UserError: the checkpoint is corrupt, has none of the variables, or lacks a required variable
+        or has it with another shape or type.
     """
     with checkpoints.explained(checkpoint):
         reader = checkpoints.open_reader(checkpoint)

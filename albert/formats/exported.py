@@ -5,7 +5,7 @@
     program = open_program("export/mrpc/model.onnx")
     program.run({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
 
-Such a file takes the place of the checkpoint in a model's folder.
+In a model's folder, such a file replaces the checkpoint.
 """
 
 import json
@@ -25,7 +25,7 @@ from albert.util.errors import UserError
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 EXAMPLE_NAME = "example.json"
 _EXAMPLE = ["Who went home?", "The old man went home."]
-# By format; a folder has one of them.
+# Format -> file name. A folder has one of the files.
 NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
 
 
@@ -44,7 +44,7 @@ def max_seq_length(program: str) -> int:
     """Returns the maximum sequence length of an exported file, from export.json beside it.
 
     Raises:
-      ValueError: there is no record, or it says nothing of it.
+      ValueError: there is no record, or it lacks the length.
     """
     path = os.path.join(os.path.dirname(program), RECORD_NAME)
     return json_files.read(path, {"max_seq_length": range(1, 1 << 31)})["max_seq_length"]
@@ -58,23 +58,23 @@ def convert(
     shape: Sequence[int],
     is_int8: bool,
 ) -> bytes:
-    """Returns the content of a model's file, which reads int32 [B, S] (or [B, C, S]) of any size.
+    """Returns the content of a model's file. Its inputs are int32 [B, S] or [B, C, S] of any size.
 
-    TensorFlow 1.15 can only write TensorFlow Lite for [1, ..., max_seq_length].
+    On TensorFlow 1.15, the inputs of a TensorFlow Lite file are fixed: [1, ..., max_seq_length].
 
     Args:
       build: builds the network on the SEQUENCES; returns the outputs by name.
       checkpoint: path prefix of the weights.
       format: a key of NAMES.
-      shape: of an example's inputs, [S], or [C, S] of C options.
-      is_int8: whether weights and computations have 8 bits.
+      shape: shape of one example's inputs: [S], or [C, S] with C options.
+      is_int8: whether weights and computations use 8-bit integers.
 
     Raises:
       UserError: the checkpoint does not fit, or the format's converter is missing or fails.
     """
 
     def build_named(inputs: Tensors) -> Tensors:
-        with tf.name_scope("model"):  # leaves the names of the outputs free
+        with tf.name_scope("model"):  # so that the outputs can have their own names
             outputs = build(inputs)
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
@@ -90,14 +90,14 @@ def open_program(path: str) -> Union[onnx.OnnxProgram, tflite.LiteProgram]:
     """Loads the model in a file, to run on all processors of this process.
 
     Raises:
-      UserError: it cannot be read here; the message says why.
+      UserError: the file cannot be read here; the message gives the reason.
     """
     content = files.read_bytes(path)
     try:
         if path.endswith(NAMES["onnx"]):
             return onnx.OnnxProgram(content)
         return tflite.LiteProgram(content)
-    except Exception as error:  # each runtime has classes of its own
+    except Exception as error:  # each runtime has its own classes
         raise UserError(
             f"{path} cannot be read here: {error}. ONNX {onnx.HOW_TO_INSTALL}"
         ) from error
@@ -112,7 +112,7 @@ def example(
 ) -> bytes:
     """Returns the content of example.json: a pair of texts, its inputs, and the model's outputs.
 
-    `batch` is the shape of the inputs without their length: [1], or [1, C] of C equal options.
+    `batch` is the shape of the inputs without their length: [1], or [1, C] for C equal options.
     """
     row = pack(tokenizer.encode_ids_batch(_EXAMPLE), tokenizer.required_ids(["[CLS]", "[SEP]"]))
     ids = {name: np.array(values[:max_seq_length], np.int32) for name, values in row.items()}

@@ -10,7 +10,7 @@ from albert.configs.flags import TokenizerFlags
 from albert.util.flags import BaseFlags, flag
 
 CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a model's folder
-# Value of --head, beside auto -> transformers' class.
+# Value of --head (except auto) -> class of transformers.
 HEADS = {
     "encoder": "AlbertModel",
     "pretraining": "AlbertForPreTraining",
@@ -59,7 +59,7 @@ class ModelExportFlags(BaseFlags):
     )
     quantize: str = flag("none", "int8 makes the file 4 times smaller.", choices=("none", "int8"))
     max_seq_length: Optional[int] = flag(
-        None, "Maximum tokens per text (pretrained model).", lower=8
+        None, "For a pretrained model: maximum tokens per text.", lower=8
     )
     eval_file: str = _folder("Evaluation data: a folder, a dev file, or texts.")
     eval_examples: int = flag(0, "Evaluate on this many examples; 0: all.", lower=0)

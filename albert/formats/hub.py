@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a pretrained model as a TF-Hub module, for hub.Module or for hub.load and KerasLayer.
 
-Every TensorFlow from 1.15 writes both formats, and reads what every other wrote. Our own commands
-read the first one: see runtimes.hub_module.
+TensorFlow 1.15 and later write and read both formats. Our own commands read only the format tf1
+(see runtimes.hub_module).
 
-Both have four signatures, of plain operations on float32:
+Both have four signatures, of plain float32 operations:
 
   tokens             input_ids, input_mask, segment_ids -> pooled_output, sequence_output
-  sop                the same, and sop_log_probs: whether the segments stand in their order
-  mlm                also mlm_positions -> also mlm_logits: which words stand there
+  sop                also -> sop_log_probs: log probabilities of the two segment orders
+  mlm                also mlm_positions -> mlm_logits: logits of the words at these positions
   tokenization_info  -> vocab_file, do_lower_case
 
 For training (dropout), use the tags {"train"} of hub.Module, or the argument `training` of the
@@ -38,7 +38,7 @@ Build = Callable[..., Tensors]
 
 _INPUTS = (*SEQUENCES, POSITIONS)
 _ENCODED = ("pooled_output", "sequence_output")
-# Inputs, int32 [B, S] or [B, P] each, and outputs, which are those of pretraining_outputs.
+# Inputs, int32 [B, S] or [B, P], and outputs, named as in pretraining_outputs.
 _SIGNATURES: Dict[str, Sequence[Sequence[str]]] = {
     "tokens": (SEQUENCES, _ENCODED),
     "sop": (SEQUENCES, (*_ENCODED, "sop_log_probs")),
@@ -50,11 +50,11 @@ def write(folder: str, model: Source, build: Build, *, assets: Sequence[str], fo
     """Writes a pretrained model as a module into a new folder.
 
     Args:
-      folder: the new one.
-      model: its configuration, checkpoint and tokenizer are used.
-      build: takes int32 SEQUENCES [B, S] and POSITIONS [B, P], and whether it is for training;
-        builds the network, and returns the outputs by name.
-      assets: paths of the vocabulary, the configuration, and perhaps 30k-clean.vocab.
+      folder: the new folder.
+      model: the configuration, checkpoint and tokenizer to export.
+      build: builds the network: takes int32 SEQUENCES [B, S] and POSITIONS [B, P], and whether the
+        network is for training; returns the outputs by name.
+      assets: paths of the vocabulary, the configuration, and optionally 30k-clean.vocab.
       format: tf1 or tf2.
 
     Raises:
@@ -96,14 +96,15 @@ def _write_tf1(path: str, model: Source, build: Build, *, assets: Sequence[str])
             else:
                 builder.add_meta_graph_and_variables(session, tags, signatures, paths)
     builder.save()
-    # Field 1, the format: 3, a SavedModel.
+    # The field `format` (1) has the value 3: a SavedModel.
     files.atomic_write_bytes(os.path.join(path, "tfhub_module.pb"), b"\x08\x03")
 
 
 def _write_tf2(path: str, model: Source, build: Build, *, assets: Sequence[str]) -> None:
     """Writes TensorFlow Hub's reusable SavedModel.
 
-    It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
+    You call the loaded object, or its methods `sop` and `mlm`, with a dict of inputs and
+    `training`.
     """
     with warm_start.open_graph(build, _INPUTS, model.checkpoint) as (session, *_):
         values = session.run({item.op.name: item for item in tf.trainable_variables()})
@@ -118,7 +119,7 @@ def _write_tf2(path: str, model: Source, build: Build, *, assets: Sequence[str])
             signatures[name] = function.get_concrete_function(specs, training=False)
         signatures["serving_default"] = signatures["tokens"]
         root.variables = list(variables.values())
-        # Of __call__; the heads are not trained with it.
+        # __call__ uses only the encoder, so the heads are not trainable.
         root.trainable_variables = [item for name, item in variables.items() if "bert/" in name]
         root.regularization_losses = []
         root.vocab_file, *root.other_files = map(compat.asset, assets)
@@ -127,7 +128,7 @@ def _write_tf2(path: str, model: Source, build: Build, *, assets: Sequence[str])
 
 
 def _function(build: Build, variables: Mapping[str, tf.Variable], outputs: Sequence[str]) -> Any:
-    """Returns a function of a dict of inputs and `training`, which uses these variables."""
+    """Returns a function of (dict of inputs, training) that uses these variables."""
 
     def find(getter, name, *args, **kwargs):
         del getter, args, kwargs

@@ -37,7 +37,7 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-# Head -> the parts converted beside encoder and pooler. The first that a model has is its own.
+# Head -> parts to convert besides encoder and pooler. `auto` takes the first head that fits.
 _PARTS: Dict[str, Tuple[str, ...]] = {
     "question_answering": (SPANS,),
     "classification": (CLASSIFIER,),
@@ -51,7 +51,7 @@ _PARTS: Dict[str, Tuple[str, ...]] = {
 def _rename(
     config: modeling.AlbertConfig, source: Values, head: str, *, to_ours: bool
 ) -> Tuple[str, Values, Report]:
-    """The head, and the weights of encoder, pooler and head by their new names."""
+    """Returns the head's name, the renamed weights of encoder, pooler and head, and the report."""
     biases = ("classifier.bias", "output_bias", "tagging/bias")
     label_count = next((len(source[name]) for name in biases if name in source), 0)
     table = names.huggingface(config, label_count)
@@ -74,7 +74,7 @@ def _rename(
 
 
 def to_huggingface(flags: ConversionFlags, model: Source, folder: str) -> Report:
-    """Converts a model of ours to files that transformers loads.
+    """Converts a model to files that transformers loads.
 
     Raises:
       UserError: transformers has no such model, or the weights do not fit the configuration.
@@ -92,12 +92,12 @@ def to_huggingface(flags: ConversionFlags, model: Source, folder: str) -> Report
     if head == "auto" and description_name == "race.json":
         head = "multiple_choice"
     head, values, report = _rename(config, source, head, to_ours=False)
-    if config.embedding_size == config.hidden_size:  # theirs maps E to H even so
+    if config.embedding_size == config.hidden_size:  # transformers maps E to H even then
         values[f"{THEIR_MAPPING}.weight"] = np.eye(config.hidden_size, dtype=np.float32)
         values[f"{THEIR_MAPPING}.bias"] = np.zeros(config.hidden_size, np.float32)
     architecture = HEADS[head]
     if head == "pretraining":
-        # transformers 4.44 to 4.50 take the bias from its tied copy alone.
+        # transformers 4.44 to 4.50 read the bias only from its tied copy.
         values["predictions.decoder.bias"] = values["predictions.bias"]
         if "sop_classifier.classifier.bias" not in values:
             architecture = "AlbertForMaskedLM"
@@ -120,7 +120,7 @@ def to_huggingface(flags: ConversionFlags, model: Source, folder: str) -> Report
 
 
 def from_huggingface(flags: ConversionFlags, new: str) -> Report:
-    """Converts a folder of transformers' to files of ours.
+    """Converts a model folder of transformers to a model folder of this package.
 
     Raises:
       UserError: the model has no counterpart here, or the weights do not fit the configuration.
@@ -129,11 +129,11 @@ def from_huggingface(flags: ConversionFlags, new: str) -> Report:
     config, theirs = huggingface_files.read_config(folder, approximate_gelu=flags.approximate_gelu)
     source = _their_weights(folder, config, is_tied=theirs.get("tie_word_embeddings", True))
     head = flags.head
-    for name in ("tagging", "multiple_choice"):  # whose weights are called like a classifier's
+    for name in ("tagging", "multiple_choice"):  # their weights have a classifier's names
         if head == "auto" and HEADS[name] in (theirs.get("architectures") or ()):
             head = name
     head, values, report = _rename(config, source, head, to_ours=True)
-    if "bert/pooler/dense/bias" not in values:  # a normal distribution cut at two sigma
+    if "bert/pooler/dense/bias" not in values:  # draw a normal distribution, clipped at 2 sigma
         _LOGGER.warning("The weights have no pooler. The new one is random.")
         size, deviation = config.hidden_size, config.initializer_range
         drawn = np.random.RandomState(0).normal(0, deviation, [size, size])
@@ -158,7 +158,7 @@ def from_huggingface(flags: ConversionFlags, new: str) -> Report:
 
 
 def _their_weights(folder: str, config: modeling.AlbertConfig, *, is_tied: bool) -> Values:
-    """The weights in a folder, without constants, copies and a mapping that changes nothing."""
+    """Reads a folder's weights, without constants, tied copies and an identity mapping."""
     values = {}
     for name, value in huggingface_files.read_weights(folder).items():
         is_bare = name.startswith(("embeddings.", "encoder.", "pooler."))  # of AlbertModel
@@ -177,7 +177,7 @@ def _their_weights(folder: str, config: modeling.AlbertConfig, *, is_tied: bool)
 
 
 def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[bool]) -> None:
-    """Copies a vocabulary; None: it keeps accents as it did."""
+    """Copies a vocabulary. If keep_accents is None, the model's setting stays."""
     is_pieces = vocabulary.key == "spm_model_file"
     path = os.path.join(folder, SPM_MODEL_NAME if is_pieces else "vocab.txt")
     content = files.read_bytes(vocabulary.path)
@@ -190,13 +190,13 @@ def _put_vocabulary(folder: str, vocabulary: Vocabulary, keep_accents: Optional[
 def _description(
     head: str, theirs: Dict[str, Any], count: int, *, length: int
 ) -> Optional[Tuple[str, Dict[str, Any]]]:
-    """The name and content of the file with which `albert.load` takes the folder.
+    """Returns the name and content of the description that `albert.load` reads.
 
     Args:
-      head: what is converted.
-      theirs: config.json.
-      count: of the labels.
-      length: the most tokens of an input.
+      head: the converted head.
+      theirs: content of config.json.
+      count: number of labels.
+      length: maximum tokens of an input.
     """
     if head == "question_answering":
         lengths = {"doc_stride": length // 4, "max_query_length": length // 8}

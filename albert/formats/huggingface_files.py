@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a model folder of Hugging Face: configuration and weights.
+"""Reads and writes configuration and weights in model folders of Hugging Face.
 
-Neither PyTorch nor transformers is needed. huggingface_settings.json has a table for each file of
-Hugging Face and SentencePiece: "fixed" are the values that albert implements, "same" the keys of
-albert_config.json, "converted" what the conversion reads, and the rest has no effect on the ids and
-outputs of a text. For tokenizer.json, "steps" are those that albert takes too.
+PyTorch and transformers are not needed. huggingface_settings.json has a table for each file of
+Hugging Face and SentencePiece: "fixed" has the values that albert implements, "same" the keys that
+albert_config.json shares, and "converted" the keys that the conversion reads. Other keys have no
+effect on ids and outputs. For tokenizer.json, "steps" has the steps that albert implements.
 """
 
 import glob
@@ -32,9 +32,9 @@ TABLES = json.loads(_SETTINGS_PATH.read_text(encoding="utf-8"))
 
 
 def check_flags(flags: Mapping[str, Any], table: str, where: str) -> None:
-    """Refuses, by name, a value that a table does not allow, and a key that it does not have.
+    """Raises UserError for a key or value that a table does not allow.
 
-    None is no setting. A token may be an object with its text as `content`.
+    None counts as not set. A token may be an object with its text as `content`.
     """
     groups = dict(TABLES[table])
     fixed, free = groups.pop("fixed"), itertools.chain(*groups.values())
@@ -67,14 +67,14 @@ def read_config(
 
     Args:
       folder: with config.json.
-      approximate_gelu: take the tanh form of gelu for the exact one.
+      approximate_gelu: replace the exact gelu by its tanh form.
 
     Raises:
-      UserError: there is none, or the model has no counterpart here.
+      UserError: there is no configuration, or the model has no counterpart here.
     """
     path = os.path.join(folder, CONFIG_NAME)
     theirs = {"hidden_act": "gelu_new", **json_files.read(path, _CONFIG)}
-    if theirs["hidden_act"] == "gelu":  # the exact form; theirs has names for ours, the tanh form
+    if theirs["hidden_act"] == "gelu":  # transformers: gelu is exact, gelu_new is the tanh form
         if not approximate_gelu:
             raise UserError(f"{path}: hidden_act is gelu. --approximate_gelu reads it as gelu_new.")
         theirs["hidden_act"] = "gelu_new"
@@ -90,7 +90,7 @@ def read_config(
 
 
 def _check_groups(config: modeling.AlbertConfig) -> None:
-    """Refuses numbers of groups for which transformers, dividing floats, puts layers elsewhere."""
+    """Raises UserError if transformers, which divides floats, would group the layers otherwise."""
     layers, groups = config.num_hidden_layers, huggingface_groups(config)
     theirs = [int(layer / (layers / groups)) for layer in range(layers)]
     if theirs != [layer * groups // layers for layer in range(layers)]:
@@ -112,7 +112,7 @@ def check_variant(config: modeling.AlbertConfig) -> None:
 
 
 def config_dict(config: modeling.AlbertConfig, architecture: str) -> Dict[str, Any]:
-    """Returns the content of their config.json, but for labels."""
+    """Returns the content of config.json for transformers, without labels."""
     return {
         **{key: value for key, value in config.to_dict().items() if key in _SAME_KEYS},
         **{key: values[0] for key, values in modeling.FIXED.items()},
@@ -134,10 +134,10 @@ _DTYPES = {
 
 
 def read_weights(folder: str) -> Values:
-    """Returns the weights in a folder, of one file or several, as float32.
+    """Returns the weights in a folder's safetensors files, as float32.
 
     Raises:
-      UserError: there are no safetensors, or they cannot be read.
+      UserError: there is no safetensors file, or it cannot be read.
     """
     import safetensors
 

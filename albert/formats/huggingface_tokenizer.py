@@ -1,14 +1,16 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The tokenizer in a model folder of Hugging Face.
+"""Converts tokenizers from and to Hugging Face.
 
-to_huggingface describes ours in tokenizer.json, and names a class of transformers that changes
-nothing in it. The classes for ALBERT and BERT do: they drop more marks than ALBERT's own code (the
-vowels of Hindi and Thai), and cut the text at the user-defined symbols of ALBERT's vocabularies
-( ( ) " - . and others) to take what follows for a new word, which no ALBERT was trained on.
+to_huggingface describes our tokenizer in tokenizer.json, and names a class of transformers that
+uses tokenizer.json unchanged. The classes for ALBERT and BERT would give other tokens. They remove
+more marks than ALBERT's own code, for example the vowels of Hindi and Thai. They also split the
+text at the user-defined symbols of ALBERT's vocabularies, such as ( ) " - . and start a new word
+after each. No ALBERT was trained on such tokens.
 
-ALBERT's rule on digits ("3," is two tokens, though the vocabulary has it as one) has no counterpart
-there: tokens that it forbids get a score with which they are never chosen in ordinary text.
+ALBERT splits "3," into two tokens, although the vocabulary has it as one. transformers has no such
+rule. Therefore the tokens that the rule excludes get a score so low that ordinary text never
+contains them.
 """
 
 import json
@@ -38,7 +40,7 @@ _DIGIT_COMMA = re.compile(r".*[0-9],")
 
 
 def _read(vocabulary: Vocabulary) -> Dict[str, Any]:
-    """[token, score] by ID as `vocab`, and the settings of SentencePiece by their own names."""
+    """Reads `vocab`, with [token, score] by ID, and SentencePiece's settings by name."""
     if vocabulary.key == "vocab_file":
         return {"vocab": [[token, None] for token in tokenization.load_vocab(vocabulary.path)]}
     tokenizer = tokenization.FullTokenizer(None, True, vocabulary.path)
@@ -55,13 +57,13 @@ def _read(vocabulary: Vocabulary) -> Dict[str, Any]:
 def _tokenizer_json(
     content: Mapping[str, Any], ids: Mapping[str, int], do_lower_case: bool
 ) -> Dict[str, Any]:
-    """What preprocess_text does to a text, and then SentencePiece."""
+    """Describes preprocess_text and SentencePiece as the content of tokenizer.json."""
     steps = [] if content["keep_accents"] else [_STEPS["NFKD"], _STEPS["marks"]]
     if do_lower_case:
         steps += [_STEPS["final sigma"], _STEPS["Lowercase"]]
     charsmap = content.get("precompiled_charsmap")
     if charsmap:
-        # It takes a letter with its marks at once, and composes no others.
+        # Precompiled maps a letter together with its marks, but composes no other letters.
         table = dict(_STEPS["Precompiled"], precompiled_charsmap=charsmap)
         steps += [_STEPS["NFC"], table, _STEPS["NFC"]]
     return {
@@ -72,7 +74,7 @@ def _tokenizer_json(
             if token in ids
         ],
         "normalizer": {"type": "Sequence", "normalizers": steps},
-        "post_processor": {  # [CLS] a [SEP] b [SEP], each with its segment
+        "post_processor": {  # [CLS] a [SEP] b [SEP], and the segments
             "type": "BertProcessing",
             "cls": ["[CLS]", ids["[CLS]"]],
             "sep": ["[SEP]", ids["[SEP]"]],
@@ -90,7 +92,7 @@ def _tokenizer_json(
 
 
 def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -> None:
-    """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json.
+    """Writes the vocabulary, tokenizer_config.json and, for SentencePiece, tokenizer.json.
 
     Raises:
       UserError: transformers has no such tokenizer.
@@ -105,14 +107,14 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         "do_lower_case": lower,
         "model_max_length": max_seq_length,
         "tokenizer_class": "BertTokenizer",
-        # transformers 5 leaves out the segments of pairs by itself.
+        # By default, transformers 5 omits the segments of pairs.
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
     if vocabulary.key == "spm_model_file":
         huggingface_files.check_flags(content, "spiece.model", vocabulary.path)
         flags.update(
             {name: token for name, token in _SPECIAL.items() if token in ids},
-            tokenizer_class="PreTrainedTokenizerFast",  # it changes nothing in tokenizer.json
+            tokenizer_class="PreTrainedTokenizerFast",  # uses tokenizer.json unchanged
             keep_accents=content["keep_accents"],
         )
         tokenizer = _tokenizer_json(content, ids, lower)
@@ -139,17 +141,19 @@ _JSON = {
 
 
 def read_config(folder: str) -> Dict[str, Any]:
-    """Returns what tokenizer_config.json says; {} without one."""
+    """Returns the content of tokenizer_config.json; {} if there is none."""
     return _read_optional(folder, _CONFIG_NAME, _CONFIG)
 
 
 def read_vocabulary(flags: ConversionFlags) -> Tuple[Optional[Vocabulary], Optional[bool]]:
-    """Returns the vocabulary in --input_dir, or that of a flag, and whether it keeps accents.
+    """Returns (vocabulary, keep_accents) of the model that the flags name.
 
-    None: there is none; the SentencePiece model says whether it keeps accents.
+    The vocabulary comes from a flag or from --input_dir; None if there is none. keep_accents is
+    None if the SentencePiece model stores it.
 
     Raises:
-      UserError: a setting that changes ids has no counterpart here, or two files differ in one.
+      UserError: a setting that changes ids has no counterpart here, or two files contradict each
+        other.
     """
     folder, vocabulary = flags.input_dir, _find_vocabulary(flags)
     if not vocabulary:
@@ -204,7 +208,7 @@ def _read_optional(folder: str, name: str, schema: Any) -> Dict[str, Any]:
 def _rules(
     tokenizer: Mapping[str, Any], ours: Dict[str, Any], vocabulary: Vocabulary, *, folder: str
 ) -> Dict[str, Optional[bool]]:
-    """What tokenizer.json says of lower case and accents; refuses what changes ids otherwise."""
+    """Reads the lower-case and accent settings; refuses other settings that change ids."""
     path, model = os.path.join(folder, _JSON_NAME), tokenizer["model"]
     is_wordpiece = vocabulary.key == "vocab_file"
     huggingface_files.check_flags(ours, "spiece.model", vocabulary.path)
@@ -222,7 +226,7 @@ def _rules(
     theirs = {**by_type.get("Precompiled", {}), **model}
     if isinstance(model["vocab"], dict):
         theirs["vocab"] = sorted(model["vocab"].items(), key=lambda item: item[1])
-    for side in (theirs, ours):  # only a token's first word counts
+    for side in (theirs, ours):  # compare only a token's first word
         side["vocab"] = [str(token).split()[:1] for token, _ in side["vocab"]]
     for name in ("vocab", "byte_fallback", "precompiled_charsmap"):
         if (theirs.get(name) or None) != (ours.get(name) or None):

@@ -4,8 +4,8 @@
 
 A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
 30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). Models trained here also record
-which vocabulary they have (see `model_vocabulary`). An exported model has a file of `exported` in
-place of the checkpoint.
+which vocabulary they have (see `model_vocabulary`). An exported model has an ONNX or TensorFlow
+Lite file instead of the checkpoint (see `exported`).
 """
 
 import fnmatch
@@ -27,14 +27,14 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-# By flag: the pattern of a file's name, and the name to take if several files match.
+# Flag -> (pattern of the file's name, preferred name if several files match).
 NAMES = {
     "albert_config_file": ("albert_config*.json", CONFIG_NAME),
     "spm_model_file": ("*.model", SPM_MODEL_NAME),
     "vocab_file": ("*vocab*.txt", "vocab.txt"),
 }
 
-ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case where that is recorded
+ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case if the folder records it
 
 
 class Source(NamedTuple):
@@ -42,14 +42,14 @@ class Source(NamedTuple):
 
     config: modeling.AlbertConfig
     checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
-    tokenizer: Any  # tokenization.FullTokenizer; None where a vocabulary is optional and missing
-    max_seq_length: int  # longer texts are cut
-    vocabulary: Optional[Vocabulary] = None  # its file
+    tokenizer: Any  # tokenization.FullTokenizer; None without a vocabulary, if it is optional
+    max_seq_length: int  # longer texts are truncated
+    vocabulary: Optional[Vocabulary] = None
     config_file: str = ""
 
 
 def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
-    """Returns "ALBERT (12 layers of 768, 11,683,584 parameters)": a model without its heads."""
+    """Returns "ALBERT (12 layers of 768, 11,683,584 parameters)"; heads are not counted."""
     counts = modeling.parameter_counts(config)
     count = sum(counts.values()) - counts["head"]
     shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
@@ -62,15 +62,15 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
 def find_files(
     folder: str, named: Mapping[str, str] = {}, *, with_vocabulary: bool = True
 ) -> ModelFiles:
-    """Returns the files of the model in a folder; those that are named already stay.
+    """Returns the paths of a model's files: `named`, and the files in the folder.
 
-    A vocabulary is found by the folder's record of it, or else by its name; it may be missing. An
-    exported model stands for the checkpoint.
+    The vocabulary is the one that the folder records, or else a file with a usual name. It may be
+    missing. Without a checkpoint, an exported model replaces it.
 
     Args:
       folder: such as an unpacked archive.
-      named: the files that need not be found.
-      with_vocabulary: False: no vocabulary is looked for.
+      named: paths that you know already, by flag.
+      with_vocabulary: whether to search for a vocabulary.
 
     Raises:
       UserError: the folder has no checkpoint, or several files of a kind; or its vocabulary has
@@ -117,7 +117,7 @@ def write_model(
     *,
     vocabulary: Optional[Vocabulary] = None,
 ) -> None:
-    """Writes configuration, checkpoint and, if there is one, the vocabulary under its own name."""
+    """Writes the configuration, the checkpoint and the vocabulary, if any, under its own name."""
     files.atomic_write_all(folder, portable_files(config, vocabulary))
     checkpoints.write(os.path.join(folder, BEST_CHECKPOINT), values)
 
@@ -131,7 +131,8 @@ def portable_files(
 ) -> Dict[str, bytes]:
     """Returns the files that a model needs on another machine, besides its weights.
 
-    `name` and `description` are those of a fine-tuned model's, without the vocabulary.
+    For a fine-tuned model, `name` and `description` are the name and content of its description,
+    without the vocabulary.
     """
     contents = {CONFIG_NAME: config.to_json_string().encode("utf-8")}
     if vocabulary:
@@ -140,15 +141,15 @@ def portable_files(
 
 
 def export(model: Source, build: Callable[[Tensors], Tensors], export_path: str) -> str:
-    """Writes a pretrained model without the state of its optimizer; returns the prefix.
+    """Writes a pretrained model without its optimizer's state. Returns the checkpoint's prefix.
 
     Args:
-      model: its vocabulary is optional.
+      model: the model; the vocabulary is optional.
       build: builds the network on SEQUENCES and POSITIONS, int32; returns the outputs by name.
       export_path: the prefix of the new checkpoint, or a folder.
 
     Raises:
-      UserError: the checkpoint does not fit the network, or a file that would be written exists.
+      UserError: the checkpoint does not fit the network, or a target file exists.
     """
     target, name = os.path.split(export_path)
     if not name or tf.io.gfile.isdir(export_path):
@@ -162,7 +163,7 @@ def export(model: Source, build: Callable[[Tensors], Tensors], export_path: str)
     prefix = os.path.join(target, name)
     with warm_start.open_graph(build, (*SEQUENCES, POSITIONS), model.checkpoint) as (session, *_):
         tf.io.gfile.makedirs(target or ".")
-        # With the graph that bert-for-tf2 looks for (.meta).
+        # bert-for-tf2 needs the graph, the .meta file.
         tf.train.Saver().save(session, prefix, write_state=False)
     tf.io.gfile.copy(model.config_file, os.path.join(target, CONFIG_NAME))
     if model.vocabulary:

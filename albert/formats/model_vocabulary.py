@@ -1,11 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Stores the vocabulary beside a model or beside records, and finds it again.
+"""Stores the vocabulary with a model or with records, and finds it again.
 
-In a model's folder a JSON file says which file the vocabulary is and whether text is made lower
-case: vocabulary.json of a pretrained model, the task's description (classifier.json and the like)
-of a fine-tuned one. Beside records lies a hidden copy named by its own hash: it moves with the
-folder, patterns do not match it, and jobs that share a folder do not overwrite each other's.
+In a model's folder, a JSON file names the vocabulary and says whether the text is lower-cased. A
+pretrained model has vocabulary.json. A fine-tuned model has the description of its task, such as
+classifier.json. In a folder of records, the vocabulary is a hidden copy whose name is its hash. The
+copy moves with the folder, no file pattern matches it, and jobs that share the folder do not
+overwrite each other's copies.
 """
 
 import os
@@ -19,15 +20,15 @@ from albert.util import files, json_files
 from albert.util.errors import UserError
 
 RECORD_NAME = "vocabulary.json"
-# The flags that take a vocabulary, and what the names of their files end with.
+# Flag of a vocabulary -> ending of its file name.
 KEYS = {"spm_model_file": ".model", "vocab_file": ".txt"}
-# The task is known by which of them a folder has.
+# A folder has one of these files. Its name shows the task.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", "tagging.json", RECORD_NAME)
 _FILE = {
     "path": re.compile(r"(?#the path of a file on this machine)(?!.*://)[^\0]+"),
     "sha256": json_files.SHA256,
 }
-# Keys that each of them may have.
+# Keys that each of these files can have.
 DESCRIPTION: Dict[str, Any] = {
     **dict.fromkeys(KEYS, (_FILE, None)),
     "task": (str, None),
@@ -42,7 +43,7 @@ DESCRIPTION: Dict[str, Any] = {
 
 
 def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
-    """Returns the description of the model in a folder, and its file's name; ({}, "") if none.
+    """Returns (description of the folder's model, file name); ({}, "") if there is none.
 
     Raises:
       UserError: the file cannot be read.
@@ -57,15 +58,15 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
 def recorded(
     folder: str, path: Optional[str] = None, description: Optional[Dict[str, Any]] = None
 ) -> Optional[Vocabulary]:
-    """Returns the vocabulary that a folder records; None without one.
+    """Returns the vocabulary that a folder records; None if it records none.
 
     Args:
-      folder: has the vocabulary too, or its record says where it was.
-      path: where it is; if another vocabulary is there, the result is None.
-      description: the record; default: that of the folder.
+      folder: folder of the model. If it lacks the vocabulary, the recorded path is used.
+      path: path of the vocabulary; if that file differs from the record, the result is None.
+      description: content of the record; by default, it is read from the folder.
 
     Raises:
-      UserError: the file is gone or has changed.
+      UserError: the file is missing or has changed.
     """
     description = description or read_description(folder)[0]
     key = next((key for key in KEYS if description.get(key)), None)
@@ -86,10 +87,10 @@ def _has_hash(path: str, sha256: str) -> bool:
 
 
 def check_same(folder: str, vocabulary: Vocabulary) -> None:
-    """Checks that a folder has no pretrained model yet, or one with this vocabulary.
+    """Checks that a pretrained model in a folder, if any, has this vocabulary.
 
     Raises:
-      UserError: it has another one.
+      UserError: it has another vocabulary.
     """
     _, name = read_description(folder)
     same = recorded(folder, vocabulary.path)
@@ -119,9 +120,10 @@ def path_in(folder: str, vocabulary: Vocabulary) -> str:
 def documents(
     vocabulary: Vocabulary, name: str = RECORD_NAME, description: Mapping[str, Any] = {}
 ) -> Dict[str, bytes]:
-    """Returns the files of a vocabulary in a model's folder by name: its copy and the description.
+    """Returns a vocabulary's files for a model's folder, by name: its copy and the description.
 
-    `name` and `description` are those of a fine-tuned model's, without the vocabulary.
+    For a fine-tuned model, `name` and `description` are the name and content of its description,
+    without the vocabulary.
     """
     content = files.json_text({**description, **vocabulary.record()})
     return {
@@ -146,7 +148,7 @@ def beside_records(folder: str, vocabulary: Vocabulary) -> str:
 
 
 def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:
-    """Returns the copy with this hash in a folder of records, whole; None if there is none."""
+    """Returns the vocabulary with this hash in a folder of records; None if missing or damaged."""
     for key in KEYS:
         path = _copy(folder, sha256, key)
         if _has_hash(path, sha256):

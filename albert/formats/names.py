@@ -4,8 +4,8 @@
 
 `rename` renames and transposes weights, and checks every shape.
 
-The foreign names are those of their public code: brightmart/albert_zh (TensorFlow 1) and
-transformers' modeling_albert.py.
+The names come from the public code of brightmart/albert_zh (TensorFlow 1) and from transformers'
+modeling_albert.py.
 
 Shapes: V vocabulary, E embedding, D all embeddings together, H hidden, I intermediate, S positions,
 T types, C labels.
@@ -52,12 +52,12 @@ Shape = Tuple[int, ...]
 
 
 class Name(NamedTuple):
-    """A variable here and there."""
+    """A variable's name in this package and in the other project."""
 
     ours: str
     theirs: str
-    shape: Shape  # ours
-    is_transposed: bool = False  # whether theirs has rows and columns exchanged
+    shape: Shape  # in this package
+    is_transposed: bool = False  # in the other project
 
     def sides(self, to_ours: bool) -> List[Tuple[str, Shape]]:
         """Returns name and shape in the source, and name and shape in the target."""
@@ -68,13 +68,13 @@ class Name(NamedTuple):
 
 Parts = Dict[str, List[Name]]
 
-# A row is (our name, their name, letters of our shape). Where the names end with / or . it stands
-# for the two variables of a layer: of a LayerNorm with one letter, of a dense layer with two.
+# A row is (our name, their name, letters of our shape). If the names end with / or . the row stands
+# for both variables of a layer. One letter means a LayerNorm, two letters a dense layer.
 _Row = Tuple[str, str, str]
 
 
 def _output(ours: str, theirs: str, count: str) -> Tuple[_Row, _Row]:
-    """A last layer, whose weights are [outputs, H] on both sides."""
+    """The rows of an output layer. Its weights are [outputs, H] in both projects."""
     return (
         (f"{ours}output_weights", f"{theirs}.weight", f"{count}H"),
         (f"{ours}output_bias", f"{theirs}.bias", count),
@@ -141,11 +141,11 @@ def _expand(
 
 
 def albert_zh(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
-    """Returns the names of albert_zh's layout, which are ours but in the encoder.
+    """Returns the names of albert_zh's layout. Only the encoder's names differ from ours.
 
     Args:
       config: with embedding_layout albert_zh, share_type all and one group.
-      label_count: of a classifier's head.
+      label_count: number of the classifier's labels.
     """
     rows = {
         part: [(ours, ours, size) for ours, _, size in names] for part, names in _SHARED.items()
@@ -162,11 +162,11 @@ def albert_zh(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
 def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
     """Returns the names of transformers' ALBERT models.
 
-    Where E is H, theirs has a mapping from E to H and ours has none; it is left out.
+    If E equals H, transformers still maps E to H. This package does not, so the mapping is omitted.
 
     Args:
       config: of Google's layout, with share_type all or none.
-      label_count: of a classifier's head.
+      label_count: number of the classifier's labels.
     """
     encoder = list(_SHARED[ENCODER])
     if config.embedding_size != config.hidden_size:
@@ -182,12 +182,12 @@ def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
 
 
 def is_in(values: Container[str], names: List[Name], *, to_ours: bool) -> bool:
-    """Returns whether the source of a conversion has one of the variables."""
+    """Returns whether the source of a conversion has any of the variables."""
     return any((name.theirs if to_ours else name.ours) in values for name in names)
 
 
 def huggingface_groups(config: modeling.AlbertConfig) -> int:
-    """Returns the number of groups: without shared weights there is one for each layer."""
+    """Returns the number of groups. Without shared weights, each layer is a group."""
     if config.share_type == "none":
         return config.num_hidden_layers
     return config.num_hidden_groups
@@ -197,7 +197,7 @@ def huggingface_groups(config: modeling.AlbertConfig) -> int:
 
 
 class Report(NamedTuple):
-    """Every variable of the source and of the target, but for an optimizer's."""
+    """Every variable of the source and of the target, without optimizer state."""
 
     converted: List[Entry]  # variables of the source
     ignored: List[Entry]  # variables of the source that the target lacks
@@ -219,14 +219,14 @@ def rename(
     required: Collection[str],
     strict: Tuple[str, ...],
 ) -> Tuple[Values, Report]:
-    """Returns variables by their new names.
+    """Returns the variables under their new names.
 
     Args:
-      parts: the table.
-      values: of the source.
-      to_ours: the direction.
-      required: the parts that have to be there; any other is there wholly or not at all.
-      strict: beginnings of the source's names that the table has to know; others are ignored.
+      parts: the table of names.
+      values: the variables to rename.
+      to_ours: whether to convert to this package's names.
+      required: parts that must exist. Any other part must be complete or absent.
+      strict: prefixes of source names that must be in the table. Other unknown names are ignored.
 
     Raises:
       UserError: a variable is missing, has another shape, or must not be ignored.
@@ -235,10 +235,10 @@ def rename(
     result: Values = {}
     lacking: List[Entry] = []
     for part, names in parts.items():
-        is_there = part in required or is_in(values, names, to_ours=to_ours)
+        has_part = part in required or is_in(values, names, to_ours=to_ours)
         for name in names:
             (source, shape), (target, new_shape) = name.sides(to_ours)
-            if not is_there:
+            if not has_part:
                 report.missing.append(Entry(target, new_shape))
             elif source in values and values[source].shape == shape:
                 value = unused.pop(source)

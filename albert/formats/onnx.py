@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Models for ONNX Runtime.
+"""Converts models to ONNX, and runs them with ONNX Runtime.
 
 Dimensions: B batch, S sequence.
 """
@@ -18,16 +18,15 @@ from albert.util import parallel
 from albert.util.errors import UserError
 
 HOW_TO_INSTALL = "needs tf2onnx and onnxruntime. Run: pip install 'albert-tf[onnx]'."
-_OPSET = 13  # ONNX Runtime reads it from 1.10 on
+_OPSET = 13  # needs ONNX Runtime 1.10 or later
 
 
 def convert(
     session: tf.Session, inputs: Tensors, outputs: Tensors, *, is_int8: bool = False
 ) -> bytes:
-    """Returns a graph and its weights as a file for ONNX Runtime; with is_int8 weights are bytes.
+    """Returns a graph and its weights as an ONNX file. With is_int8, weights are 8-bit integers.
 
-    `inputs`, int32 [B, S] or [B, C, S] of C options, and `outputs` are tensors by the name of their
-    operation.
+    `inputs`, int32 [B, S] or [B, C, S] with C options, and `outputs` are tensors by operation name.
 
     Raises:
       UserError: tf2onnx or onnxruntime is not installed.
@@ -54,7 +53,7 @@ def convert(
                 dimension.dim_param = axis
     if not is_int8:
         return model.SerializeToString()
-    # Shapes are known already; without this, the next step advises to find them first.
+    # Shapes are complete, so skip the quantizer's advice to run shape inference first.
     onnx.helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
     with tempfile.TemporaryDirectory() as folder:
         paths = [pathlib.Path(folder, name) for name in ("float32.onnx", "int8.onnx")]
@@ -63,17 +62,17 @@ def convert(
             *paths,
             op_types_to_quantize=["MatMul", "Gemm", "Gather"],
             per_channel=True,
-            reduce_range=True,  # processors without VNNI add two products of bytes in 16 bits
+            reduce_range=True,  # 8-bit products can overflow on processors without VNNI
             weight_type=quantization.QuantType.QInt8,
         )
         return paths[1].read_bytes()
 
 
 class OnnxProgram:
-    """A model in memory.
+    """An ONNX model in memory.
 
     Attributes:
-      outputs: their names.
+      outputs: names of the outputs.
     """
 
     def __init__(self, content: bytes):

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a fine-tuned model as a SavedModel for TensorFlow 1.15 and later.
 
-The graph holds plain operations on float32. It has two signatures:
+The graph has plain float32 operations and two signatures:
 
   serving_default  serialized tf.Examples with input_ids, input_mask and segment_ids of one length
-  ids              the same as int32 tensors, of whatever batch size and length the model takes
+  ids              the same inputs as int32 tensors, with any batch size and any supported length
 
-Beside it, in assets.extra, lie the vocabulary and the description of the model.
+The folder assets.extra has the vocabulary and the model's description.
 
 Dimensions: B batch, S sequence.
 """
@@ -42,11 +42,11 @@ def write(
     """Writes export_dir/<seconds since 1970>, and returns this folder.
 
     Args:
-      export_dir: parent of the new folder; made if need be.
+      export_dir: parent of the new folder; created if missing.
       build_outputs: builds the network on its inputs, [B, S] with B and S unknown, and returns the
         outputs by name.
       checkpoint: path prefix of the weights.
-      tokenizer: of example.json in assets.extra.
+      tokenizer: tokenizes the texts of assets.extra/example.json.
       max_seq_length: length of the features in the serialized examples.
       extra_files: content of the files for assets.extra, by name.
 
@@ -85,17 +85,17 @@ def write(
 
 def _parse(serialized: tf.Tensor, length: int) -> Dict[str, tf.Tensor]:
     """Returns the features of serialized examples, or fed tensors, int32 [B, S]."""
-    # tf.io.parse_example of TensorFlow 2 makes an operation that 1.15 does not have.
+    # TensorFlow 1.15 does not have the operation of TensorFlow 2's tf.io.parse_example.
     parsed = tf.raw_ops.ParseExample(
         serialized=serialized,
         names=tf.constant([], tf.string),
         sparse_keys=[],
         dense_keys=SEQUENCES,
-        dense_defaults=[tf.constant([], tf.int64)] * len(SEQUENCES),  # they are required
+        dense_defaults=[tf.constant([], tf.int64)] * len(SEQUENCES),  # no default: required
         sparse_types=[],
         dense_shapes=[[length]] * len(SEQUENCES),
     )
-    # Another batch size and length may be fed.
+    # The signature `ids` feeds other batch sizes and lengths.
     return {
         name: tf.placeholder_with_default(tf.cast(values, tf.int32), [None, None], name)
         for name, values in zip(SEQUENCES, parsed.dense_values)
@@ -103,10 +103,11 @@ def _parse(serialized: tf.Tensor, length: int) -> Dict[str, tf.Tensor]:
 
 
 def make_portable(folder: str) -> None:
-    """Rewrites the graph of a SavedModel of a later TensorFlow so that 1.15 can load it.
+    """Rewrites a SavedModel of a later TensorFlow so that TensorFlow 1.15 can load it.
 
-    Attributes at their default go, because an older TensorFlow may not know them; so does one of
-    variables, used in messages only, that 1.15 refuses, and a hint to those who save the model on.
+    Removes attributes that have their default value, because an older TensorFlow may not know them.
+    Removes debug_name, which 1.15 refuses and which only messages use. Replaces DisableCopyOnRead,
+    which 1.15 does not have and which does not change results.
     """
     path = os.path.join(folder, "saved_model.pb")
     saved_model = saved_model_pb2.SavedModel.FromString(files.read_bytes(path))

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Models for TensorFlow Lite.
+"""Converts models to TensorFlow Lite, and runs them.
 
 Dimensions: B batch, S sequence.
 """
@@ -23,12 +23,12 @@ from albert.util.errors import UserError
 def convert(
     session: tf.Session, inputs: Tensors, outputs: Tensors, *, is_int8: bool = False
 ) -> bytes:
-    """Returns a graph and its weights as a file for TensorFlow Lite.
+    """Returns a graph and its weights as a TensorFlow Lite file.
 
-    With is_int8 weights are bytes, and activations become so as they come.
+    With is_int8, weights are 8-bit integers, and activations are quantized while the model runs.
 
     Raises:
-      UserError: the converter of TensorFlow 1.15 does not know an operation.
+      UserError: the converter of TensorFlow 1.15 does not support an operation.
     """
     from tensorflow.lite.python.convert import ConverterError
 
@@ -37,7 +37,7 @@ def convert(
     )
     if is_int8:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    # TensorFlow 1.15 starts its converter by name, though the environment may not be active.
+    # TensorFlow 1.15 starts its converter by name, so PATH must have it in an inactive environment.
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     try:
         content = converter.convert()
@@ -52,9 +52,9 @@ def convert(
 
 
 def _with_signature(content: bytes) -> bytes:
-    """Adds the signature `ids`, which names inputs and outputs and resizes them when it is called.
+    """Adds the signature `ids`, which names and resizes inputs and outputs.
 
-    The converter of a session does not write one.
+    TFLiteConverter.from_session writes no signature.
     """
     from tensorflow.lite.python import schema_py_generated as schema
     from tensorflow.lite.tools import flatbuffer_utils
@@ -75,10 +75,10 @@ def _with_signature(content: bytes) -> bytes:
 
 
 class LiteProgram:
-    """A model in memory.
+    """A TensorFlow Lite model in memory.
 
     Attributes:
-      outputs: their names.
+      outputs: names of the outputs.
     """
 
     def __init__(self, content: bytes):
@@ -90,7 +90,7 @@ class LiteProgram:
         self._inputs = _index_of(details)
         self._outputs = _index_of(self._interpreter.get_output_details())
         self.outputs = list(self._outputs)
-        # TensorFlow 1.15 does not tell that a size is free; it shows 1.
+        # TensorFlow 1.15 has no shape_signature, and shows 1 for a dynamic size.
         self._length = details[0].get("shape_signature", details[0]["shape"])[-1]
 
     def run(self, inputs: Arrays) -> Dict[str, np.ndarray]:
@@ -119,5 +119,5 @@ class LiteProgram:
 
 
 def _index_of(details: Sequence[Mapping[str, Any]]) -> Dict[str, int]:
-    """The index of each tensor by name."""
+    """Tensor name -> index."""
     return {item["name"].split(":")[0]: item["index"] for item in details}

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warm start: takes a model's initial weights from a checkpoint.
 
-The checkpoint must have every variable of the encoder, with its shape. Heads that it does not have
-are initialized at random.
+The checkpoint must have every variable of the encoder with the same shape. Heads that it lacks are
+initialized at random.
 """
 
 import contextlib
@@ -33,9 +33,9 @@ class WarmStart(NamedTuple):
     """The source of each variable in a warm start."""
 
     checkpoint: str  # prefix
-    loaded: List[Entry]  # variables of the model that take a value from it
-    new: List[Entry]  # variables of the model that keep their random initial values
-    left_over: List[Entry]  # variables of the checkpoint that nothing takes, but for an optimizer's
+    loaded: List[Entry]  # variables of the model, with values from the checkpoint
+    new: List[Entry]  # variables of the model, with random values
+    left_over: List[Entry]  # unused variables of the checkpoint, without optimizer state
     scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]  # of a TPUEstimatorSpec, with use_tpu
 
     def __str__(self) -> str:
@@ -53,22 +53,22 @@ def warm_start(
     init_from_group0: bool = False,
     use_tpu: bool = False,
 ) -> WarmStart:
-    """Makes variables take their initial values from a checkpoint.
+    """Initializes variables from a checkpoint.
 
-    Every variable below bert/ has to be there with its shape. Others (the heads) are loaded if they
-    fit, and new if not.
-    Optimizer slots and the global step are never taken: resuming in the same output_dir does that.
+    The checkpoint must have every variable below bert/ with the same shape. Other variables (the
+    heads) are loaded if they fit; otherwise they stay random. Optimizer slots and the global step
+    are never loaded. To restore them, resume in the same output_dir.
 
     Args:
-      init_checkpoint: whatever `checkpoints.resolve` takes.
+      init_checkpoint: see `checkpoints.resolve`.
       variables: the model's variables, usually tf.trainable_variables().
-      init_from_group0: gives every layer group (and inner group the checkpoint lacks) the values of
-        the checkpoint's group 0.
-      use_tpu: leaves the initialisation to `scaffold_fn`, where TPUEstimator needs it; otherwise
-        the variables' initialisers do it.
+      init_from_group0: initialize every layer group (and each inner group that the checkpoint
+        lacks) from the checkpoint's group 0.
+      use_tpu: initialize in `scaffold_fn`, as TPUEstimator needs; otherwise in the variables'
+        initializers.
 
     Raises:
-      UserError: no such checkpoint, an unreadable one, or one that does not fit the model.
+      UserError: the checkpoint is missing or unreadable, or does not fit the model.
     """
     checkpoint = checkpoints.resolve(init_checkpoint)
     entries, unused = compare(
@@ -78,11 +78,11 @@ def warm_start(
         init_from_group0=init_from_group0,
     )
     taken = [(entry.source, item) for entry, item in zip(entries, variables) if entry.source]
-    # Checked here, because TensorFlow's own error would not name the file.
+    # Check here, because TensorFlow's own error would not name the file.
     checkpoints.check_whole(checkpoint, {source for source, _ in taken})
 
     def initialise() -> tf.train.Scaffold:
-        for source, variable in taken:  # one by one, because several may take the same value
+        for source, variable in taken:  # one by one, because variables can share a source
             tf.train.init_from_checkpoint(checkpoint, {source: variable})
         return tf.train.Scaffold()
 
@@ -98,14 +98,14 @@ def warm_start(
 
 
 def restore_weights(session: tf.Session, checkpoint: str) -> None:
-    """Restores every variable of the session's graph from a checkpoint, also those of heads.
+    """Restores all variables of the session's graph from a checkpoint, including the heads.
 
     Args:
-      session: of a graph without an optimizer.
+      session: its graph has no optimizer.
       checkpoint: prefix of a checkpoint that a training script wrote.
 
     Raises:
-      UserError: it is unreadable, or lacks a variable, or has it in another shape.
+      UserError: the checkpoint is unreadable, or lacks a variable or has it in another shape.
     """
     variables = tf.global_variables()
     entries, _ = compare(checkpoint, variables)
@@ -122,21 +122,21 @@ def open_graph(
     *,
     shape: Sequence[Optional[int]] = (None, None),
 ) -> Iterator[Tuple[tf.Session, Tensors, Tensors]]:
-    """Yields a session of a new graph with the weights of a checkpoint, its inputs and outputs.
+    """Yields (session, inputs, outputs) of a new graph with the weights of a checkpoint.
 
     Args:
-      build: takes the inputs by name, and returns the outputs like that.
-      inputs: their names; they are int32.
+      build: builds the network: takes the inputs by name, and returns the outputs by name.
+      inputs: names of the inputs, which are int32.
       checkpoint: see restore_weights.
-      shape: of the inputs.
+      shape: shape of each input.
 
     Raises:
       UserError: see restore_weights.
     """
     with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        fed = {name: tf.placeholder(tf.int32, shape, name) for name in inputs}
-        # Every TensorFlow then writes the same kind of variables.
+        placeholders = {name: tf.placeholder(tf.int32, shape, name) for name in inputs}
+        # Every TensorFlow version then writes the same kind of variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-            outputs = build(fed)
+            outputs = build(placeholders)
         restore_weights(session, checkpoint)
-        yield session, fed, outputs
+        yield session, placeholders, outputs

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Where released models are, and the flags of scripts that read texts."""
+"""URLs of released models, and the flags of scripts that read texts."""
 
 import dataclasses
 import os
@@ -15,8 +15,8 @@ from albert.configs.flags import (
 from albert.util.errors import UserError
 from albert.util.flags import BaseFlags, describe
 
-BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
-ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
+BASE_URL = "https://storage.googleapis.com/albert_models"  # Google's models
+ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # models of albert_zh
 CACHE_DIR = "~/.cache/albert"
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
@@ -35,7 +35,7 @@ class TextFlags(BaseFlags):
     precision: str = speed_flag("float32", "Number format of activations.", choices=PRECISIONS)
 
     def check(self) -> None:
-        """Checks that the output replaces no file that another flag names."""
+        """Checks that --output_file is no input file."""
         super().check()
         output = os.path.realpath(self.output_file)
         inputs = {

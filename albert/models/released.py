@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the model that flags name: in a folder, in a TF-Hub module, or among the released models.
 
-A release is in the cache folder whole or not at all, as the archive has it (albert_zh's: converted
-to a folder of ours), with a record of its files: see downloads.cache.
+A release in the cache folder is always complete. Its files are as in the archive; a release of
+albert_zh is converted. A record lists the files (see downloads.cache).
 """
 
 import os
@@ -26,15 +26,13 @@ from albert.util.flags import AnyFlags
 
 
 def local_folder(model: str) -> str:
-    """Returns the folder of a model: the given folder, or a released model's in the cache.
+    """Returns a model's folder. Downloads a released model if it is not in the cache.
 
     Args:
-      model: a folder, or the name of a released model, which is downloaded if it is not in the
-        cache.
+      model: a folder, or the name of a released model.
 
     Raises:
-      UserError: there is no such folder and no such name; or the model cannot be downloaded, or is
-        not a model.
+      UserError: `model` is neither, or the download fails, or its content is not a model.
     """
     if "\0" not in model and tf.io.gfile.isdir(model):
         return model
@@ -50,12 +48,12 @@ def obtain(
     *,
     cache_dir: Optional[str] = None,
 ) -> str:
-    """Returns the folder of a model in the cache, after downloading it if it is not there.
+    """Returns the folder of a released model in the cache. Downloads the model if it is missing.
 
     Args:
-      release: which one.
-      flags: of the transfer.
-      cache_dir: None for CACHE_DIR.
+      release: the model.
+      flags: flags of the transfer.
+      cache_dir: the cache folder; default: CACHE_DIR.
 
     Raises:
       UserError: see cache.obtain.
@@ -82,7 +80,7 @@ def obtain(
 
 
 def _model_folder(folder: str) -> str:
-    """Returns the folder that holds the configuration; most archives have one around everything."""
+    """Returns the folder of the configuration. Most archives have one folder at the top."""
     configs = sorted(pathlib.Path(folder).rglob("albert_config*.json"))
     return str(configs[0].parent) if configs else folder
 
@@ -91,17 +89,17 @@ def _model_folder(folder: str) -> str:
 
 
 def resolve_model_files(flags: AnyFlags) -> AnyFlags:
-    """Returns the flags with the model's files from its folder; see BaseFlags.fill_in.
+    """Returns the flags, completed with the paths of the model's files; see BaseFlags.fill_in.
 
-    The folder of --albert_dir (or a released model), or --albert_hub_module_handle, sets
-    --albert_config_file, --init_checkpoint and the vocabulary, unless they are given. Without these
-    flags, missing files are searched for beside --init_checkpoint. do_lower_case in a folder's
-    record replaces the default of --do_lower_case.
+    --albert_dir (a folder or a released model) or --albert_hub_module_handle sets
+    --albert_config_file, --init_checkpoint and the vocabulary, unless you set them yourself.
+    Without --albert_dir and a module, missing files are searched for beside --init_checkpoint. If
+    the folder records do_lower_case, its value replaces the default of --do_lower_case.
 
     Args:
       flags: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
-        vocab_file, do_lower_case and albert_hub_module_handle. Without do_lower_case no vocabulary
-        is searched for: it is that of pretraining's records.
+        vocab_file, do_lower_case and albert_hub_module_handle. Without do_lower_case, no vocabulary
+        is searched for, because pretraining uses the vocabulary of its records.
 
     Raises:
       UserError: see `local_folder`, `model_folder.find_files` and `hub_module.read`.
@@ -140,13 +138,13 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
 
 
 def _module_files(handle: str, named: Mapping[str, str]) -> model_folder.ModelFiles:
-    """Returns the files of a module, and its lower-casing where its vocabulary is used."""
+    """Returns a module's files, and its do_lower_case if its vocabulary is used."""
     config, checkpoint, path, do_lower_case = hub_module.read(handle)
     model_files: model_folder.ModelFiles = {
         "albert_config_file": config,
         "init_checkpoint": checkpoint,
     }
-    # So published commands ask for the module's own vocabulary.
+    # Published commands pass "from_tf_hub" to use the module's own vocabulary.
     model_files.update({key: name for key, name in named.items() if name != "from_tf_hub"})
     if not model_vocabulary.KEYS.keys() & model_files.keys():
         key = "spm_model_file" if tokenization.is_sentencepiece(path) else "vocab_file"

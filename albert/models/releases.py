@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The released models by name; TensorFlow is not needed to find one."""
+"""The released models by name. This module does not import TensorFlow."""
 
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ class Release(NamedTuple):
 
     name: str  # such as base_v2
     archive: str  # the published file
-    folder: str  # in the cache: Google's archives unpack to it
-    vocabulary: str  # file in it
-    is_albert_zh: bool = False  # and not Google's
+    folder: str  # name of the unpacked folder
+    vocabulary: str  # file in the folder
+    is_albert_zh: bool = False  # whether albert_zh published it, not Google
 
 
 _VOCABULARIES = {"v1": SPM_MODEL_NAME, "v2": SPM_MODEL_NAME, "zh": "vocab_chinese.txt"}
@@ -36,7 +36,7 @@ def find_release(name: str) -> Release:
     """Returns a release: base_v2, albert_base_v2 or albert_base_v2.tar.gz; albert_zh_base.
 
     Raises:
-      UserError: there is none of this name; the message has all names.
+      UserError: the name is unknown. The message lists all names.
     """
     key = name.strip().lower()
     for release in RELEASES.values():

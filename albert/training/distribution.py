@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Training on several devices: find them, assign them to processes, and compute means over them.
+"""Training on several devices: finds the processes and devices that share each batch.
 
-`mirrored` uses the GPUs of this host (or parts of its CPU, to try it), `multi_worker` a process on
-each of several hosts, which the environment variable TF_CONFIG names:
+`mirrored` uses the GPUs of this host, or parts of its CPU, which is useful for tests.
+`multi_worker` uses one process on each host. The environment variable TF_CONFIG names them:
 
     {"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}
 
@@ -37,18 +37,18 @@ _EXAMPLE = (
 
 
 # ---------------------------------------------------------------------------------------------
-# The processes that take part.
+# Processes.
 
 
 class Cluster(NamedTuple):
-    """The processes that train together: "host:port" of each, the chief first; which is ours."""
+    """The processes that train together."""
 
-    addresses: List[str]
-    rank: int
+    addresses: List[str]  # "host:port"; the chief first
+    rank: int  # index of this process
 
 
 def read_cluster() -> Cluster:
-    """Returns the cluster in TF_CONFIG; raises UserError if TensorFlow cannot use it."""
+    """Returns the cluster in TF_CONFIG; UserError if TensorFlow cannot use it."""
     text = os.environ.get("TF_CONFIG", "")
     try:
         content = json_files.parse(text, "Its value", _TF_CONFIG)
@@ -64,7 +64,7 @@ def read_cluster() -> Cluster:
 
 
 def count_processes() -> int:
-    """Returns how many processes TF_CONFIG names; 1 if it is not set, or not for us."""
+    """Returns the number of processes in TF_CONFIG; 1 if it is unset or not valid."""
     try:
         return len(read_cluster().addresses)
     except UserError:
@@ -77,7 +77,7 @@ def is_chief(flags: TrainingFlags) -> bool:
 
 
 def peers(flags: TrainingFlags) -> List[str]:
-    """Returns the addresses of the other processes that train with this one."""
+    """Returns the addresses of the other processes in the cluster."""
     if flags.distribution_strategy != MULTI_WORKER:
         return []
     addresses, rank = read_cluster()
@@ -89,9 +89,12 @@ def peers(flags: TrainingFlags) -> List[str]:
 
 
 def local_devices(flags: TrainingFlags) -> List[str]:
-    """Returns this process's GPUs, or else its CPU or parts of it; UserError if there are fewer."""
+    """Returns the names of this process's GPUs or, without GPUs, of its CPU or parts of it.
+
+    Raises UserError if the host has fewer GPUs than --num_devices.
+    """
     if flags.distribution_strategy == NONE:
-        return [""]  # the one TensorFlow chooses
+        return [""]  # TensorFlow chooses the device
     count = flags.num_devices
     gpus = len(tf.config.experimental.list_physical_devices("GPU"))
     if gpus and (count or 0) > gpus:
@@ -101,9 +104,9 @@ def local_devices(flags: TrainingFlags) -> List[str]:
 
 
 def num_replicas(flags: TrainingFlags) -> int:
-    """Returns how many devices, of all hosts, share each batch of training."""
-    is_one = flags.distribution_strategy != MULTI_WORKER
-    return len(local_devices(flags)) * (1 if is_one else len(read_cluster().addresses))
+    """Returns the number of devices, on all hosts, that share each training batch."""
+    is_single = flags.distribution_strategy != MULTI_WORKER
+    return len(local_devices(flags)) * (1 if is_single else len(read_cluster().addresses))
 
 
 def build_strategy(flags: TrainingFlags) -> Optional[tf.distribute.Strategy]:
@@ -120,7 +123,7 @@ def build_strategy(flags: TrainingFlags) -> Optional[tf.distribute.Strategy]:
         size // replicas,
         size,
     )
-    # In a graph: outside of one TensorFlow 2 would start servers for its eager mode.
+    # Use a graph, because TensorFlow 2 would start servers in eager mode.
     with tf.Graph().as_default():
         if is_multi_worker:
             return tf.distribute.experimental.MultiWorkerMirroredStrategy()
@@ -130,7 +133,7 @@ def build_strategy(flags: TrainingFlags) -> Optional[tf.distribute.Strategy]:
 
 
 def session_config(flags: TrainingFlags) -> tf.ConfigProto:
-    """Returns the session settings, with as many parts of the CPU as stand for devices."""
+    """Returns the session's configuration. CPU devices are parts of the CPU."""
     config = compat.session_config()
     devices = local_devices(flags)
     if devices[0].startswith("/cpu"):
@@ -143,9 +146,9 @@ def session_config(flags: TrainingFlags) -> tf.ConfigProto:
 
 
 def replica_number() -> tf.Tensor:
-    """Returns which of all replicas the graph is being built for, int32 [].
+    """Returns the index of the current replica among all replicas, int32 [].
 
-    TensorFlow 1.15 counts those of each worker from 0 on.
+    TensorFlow 1.15 counts each worker's replicas from 0, so this adds the worker's offset.
     """
     context = tf.distribute.get_replica_context()
     number = tf.cast(context.replica_id_in_sync_group, tf.int32)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs estimators: resume points, TPUs, training, outputs, and several processes.
+"""Runs estimators: resumes, trains, evaluates and predicts, on TPUs and in several processes.
 
 This module has no code for single tasks. Only this module and program.py use tf_estimator.
 """
@@ -37,14 +37,14 @@ from albert.util.errors import UserError, in_one_line
 
 _LOGGER = logging.getLogger("albert")
 
-# How long a worker may be silent before the others end.
+# If a worker is silent for longer than this, the others stop.
 _WORKER_PATIENCE_SECONDS = 60.0
 _TPU_PATIENCE_MILLISECONDS = 300000
-# What the training step says when it refuses an update.
+# In the error message of a training step with a NaN or infinite gradient.
 _GRADIENT_STOP = "gradient norm is not finite"
 
 ModelFn = Callable[..., Any]  # (features, labels, mode, params) -> TPUEstimatorSpec
-InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has batch_size
+InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # params, with batch_size -> batches
 
 
 # ---------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
     path = os.path.join(output_dir, model_folder.CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
-    # Read as a configuration, so that a key that is left out equals its default.
+    # Parse it, so that a missing key equals its default.
     present = modeling.AlbertConfig.from_json_file(path).to_dict()
     differences = provenance.difference(present, config.to_dict())
     if differences:
@@ -70,7 +70,7 @@ def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
 def announce(flags: TrainingFlags, config: modeling.AlbertConfig, data: str) -> None:
     """Logs the first line of a run: model, data in a few words, precision and device.
 
-    With --use_tpu no GPU is touched, not even to count.
+    With --use_tpu, it does not initialize GPUs, not even to count them.
     """
     does = "Training" if flags.do_train else "Running"
     if flags.use_tpu:
@@ -84,17 +84,18 @@ def announce(flags: TrainingFlags, config: modeling.AlbertConfig, data: str) -> 
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.Checkpoint]:
-    """Returns the newest checkpoint whose values are finite and equal their checksums, if any.
+    """Returns the newest intact checkpoint: its values are finite and match their checksums.
 
-    Every process of a run finds the same. Corrupt checkpoints stay where they are. A training that
-    has only saved its initial weights begins anew, with those of the flags.
+    Returns None if there is no checkpoint, or only the initial weights of a training in this
+    folder: then training starts again with the weights that the flags name. All processes of a run
+    get the same result. Corrupt checkpoints stay in the folder.
 
     Args:
-      is_ours: whether this process is the one that writes there. It removes what was left
-        half-written, and makes the file `checkpoint` name what TensorFlow has to restore.
+      is_ours: whether this process writes to the folder. If so, it removes partly written files,
+        and updates the file `checkpoint`, which tells TensorFlow what to restore.
 
     Raises:
-      UserError: none is whole, and training from the first step on would overwrite them.
+      UserError: all checkpoints are corrupt, and a new training would overwrite them.
     """
     present, resumed = checkpoints.list_checkpoints(output_dir), None
     for checkpoint in reversed(present):
@@ -123,7 +124,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
             older = [f'"model.ckpt-{step}"\n' for step, _ in present if step <= resumed.step]
             newest = f"model_checkpoint_path: {older[-1]}"
             before = files.read_bytes(state) if tf.io.gfile.exists(state) else b""
-            # Of a file with paths TensorFlow might restore, and delete, what is in other folders.
+            # If the file has paths, TensorFlow may restore or delete files in other folders.
             if not before.startswith(newest.encode()) or b"/" in before:
                 lines = [f"all_model_checkpoint_paths: {name}" for name in older]
                 files.atomic_write_text(state, newest + "".join(lines))
@@ -135,9 +136,9 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
 def agreed_resume_point(
     flags: TrainingFlags, made_from: Mapping[str, Any] = {}
 ) -> Optional[checkpoints.Checkpoint]:
-    """Returns `resume_point`; several workers first wait for each other and compare it.
+    """Returns `resume_point`. Workers first wait for each other and compare their results.
 
-    They have to share the flags, and the hashes of what the training is made from.
+    They also compare their flags, and the hashes in `made_from`.
 
     Raises:
       UserError: workers have different flags, data or models, or begin at different steps.
@@ -152,7 +153,7 @@ def agreed_resume_point(
     del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
     for name, value in made_from.items():
-        if resumed and name == "initial_weights":  # they are not needed any more
+        if resumed and name == "initial_weights":  # a resumed run does not use them
             continue
         ours[f"the hash of the {name.replace('_', ' ')}"] = str(value)
     first, *others = peer_watch.roll_call(addresses, rank, ours)
@@ -179,13 +180,14 @@ def run_config(
 ) -> "tf_estimator.tpu.RunConfig":
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
-    With use_tpu, each host reads its own input (PER_HOST_V2), and the TPU is found by tpu_name,
-    tpu_zone and gcp_project, or by master. A TPU's loop is no longer than the steps between
-    checkpoints, which are written between two loops. The seed becomes the graph's seed.
+    With use_tpu, each host reads its own input (PER_HOST_V2). The address of the TPU comes from
+    tpu_name, tpu_zone and gcp_project, or from master. Checkpoints are written between two TPU
+    loops, so a loop is at most as long as the steps between checkpoints. The seed becomes the
+    graph's seed.
 
     Args:
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      strategy: of training on several devices.
+      strategy: the strategy for several devices.
     """
     resolver = None
     if flags.use_tpu and flags.tpu_name:
@@ -200,7 +202,7 @@ def run_config(
             master=None if resolver else flags.master,
             model_dir=flags.output_dir,
             keep_checkpoint_max=keep_checkpoint_max,
-            # With a strategy a hook of the chief saves.
+            # With a strategy, the chief's SaverHook saves.
             save_checkpoints_steps=None if strategy else flags.save_checkpoints_steps,
             save_summary_steps=0,  # TrainingHook reports instead
             log_step_count_steps=None,
@@ -223,7 +225,7 @@ def _estimator(
     init_checkpoint: Optional[str] = None,
     **sizes: int,
 ) -> "tf_estimator.tpu.TPUEstimator":
-    """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
+    """Returns an estimator for a TPU, a CPU or one GPU; `sizes` are batch sizes over all cores."""
     config = config or run_config(flags)
     if flags.use_tpu and config.master:
         _connect(config.master)
@@ -238,7 +240,7 @@ def _estimator(
 
 
 def _connect(master: str) -> None:
-    """Waits for the server of a TPU. A signal ends this wait, but not the one of TPUEstimator."""
+    """Waits for the TPU's server. A signal ends this wait; it would not end TPUEstimator's wait."""
     _LOGGER.info("Connecting to the TPU at %s.", master)
     config = tf.ConfigProto(operation_timeout_in_ms=_TPU_PATIENCE_MILLISECONDS)
     try:
@@ -249,7 +251,7 @@ def _connect(master: str) -> None:
 
 
 def check_batch_sizes(flags: TrainingFlags) -> None:
-    """Raises UserError where batches cannot be split as asked, or devices exclude each other."""
+    """Raises UserError if batches cannot be split evenly, or device flags contradict each other."""
     strategy, use_tpu = flags.distribution_strategy, flags.use_tpu
     multi_worker = strategy == distribution.MULTI_WORKER
     cores = flags.num_tpu_cores if use_tpu else 1
@@ -300,7 +302,7 @@ def check_batch_sizes(flags: TrainingFlags) -> None:
 
 @contextlib.contextmanager
 def _explained(flags: TrainingFlags) -> Iterator[None]:
-    """Runs estimators once: an error of their sessions ends the block and says what to do.
+    """Replaces errors of an estimator's sessions by errors with advice. Sessions do not restart.
 
     Raises:
       UserError: a session or the TPU is lost, there is no TPU, or a record is damaged.
@@ -332,21 +334,21 @@ def train(
     made_from: Mapping[str, Any] = {},
     keep_checkpoint_max: int = 0,
 ) -> Optional[training_hooks.TrainingSummary]:
-    """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
+    """Trains to step `max_steps` in --output_dir, from the newest checkpoint or initial weights.
 
     Args:
-      model_fn: model function; its params name the checkpoint of the first weights, if any.
-      input_fn: number of steps done before -> input function that begins with the next batch.
-      documents: content by file name, written beside the checkpoints for later steps to use.
-      made_from: hashes of what it is made from, such as "training_data"; see origin.py.
+      model_fn: model function; its params name the checkpoint of the initial weights, if any.
+      input_fn: finished steps -> input function that begins with the next batch.
+      documents: files to write beside the checkpoints: name -> content.
+      made_from: hashes of the training's inputs, such as "training_data"; see origin.py.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
 
     Returns a summary; None if training was already finished.
 
     Raises:
-      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
-      UserError: a checkpoint or the data do not fit, or another process trains there.
-      stop_signals.Stopped: a signal asked for it; the last step is saved.
+      hooks.TrainingDivergedError: the loss or the gradient is NaN or infinite.
+      UserError: a checkpoint or the data do not fit, or another process trains in the folder.
+      stop_signals.Stopped: a signal stopped the training; the last step is saved.
     """
     hashes = {**made_from, "initial_weights": origin.weights_hash(flags.init_checkpoint)}
     resumed = agreed_resume_point(flags, hashes)
@@ -378,7 +380,7 @@ def train(
 
 @contextlib.contextmanager
 def _explained_training(training: training_hooks.TrainingHook) -> Iterator[None]:
-    """Says what to do about the errors of a training."""
+    """Adds advice to the errors of a training."""
     try:
         with files.naming_path(training.flags.output_dir):
             yield
@@ -393,7 +395,7 @@ def _explained_training(training: training_hooks.TrainingHook) -> Iterator[None]
     except tf.errors.InvalidArgumentError as error:
         if _GRADIENT_STOP not in error.message:
             raise
-        # The step was not finished, and nothing was changed by it.
+        # The step did not finish, so it changed nothing.
         reason = f"the {_GRADIENT_STOP} (loss of the step before: {training.loss})"
         raise training_hooks.diverged(f"in step {training.step + 1}", reason) from error
     finally:
@@ -408,13 +410,13 @@ def _run_estimator(
     *,
     keep: int,
 ) -> None:
-    """Trains on the devices that the flags name, by the call that TensorFlow wants for them.
+    """Trains on the devices that the flags name.
 
-    `keep`: newest checkpoints to keep, 0 keeps all.
+    `keep`: newest checkpoints to keep; 0 keeps all.
     """
     flags = training.flags
     hooks: List[tf.train.SessionRunHook] = [training]
-    if training.is_chief and not flags.use_tpu:  # a TPUEstimator saves by itself on a TPU
+    if training.is_chief and not flags.use_tpu:  # on a TPU, TPUEstimator saves
         hooks.append(training_hooks.SaverHook(training))
     options = {"max_steps": training.max_steps, "hooks": hooks}
     strategy = distribution.build_strategy(flags)
@@ -447,7 +449,7 @@ def _run_estimator(
 
 
 # ---------------------------------------------------------------------------------------------
-# Metrics in the graph, and what a model gives for every example.
+# Metrics in the graph, and outputs for each example.
 
 
 def evaluator(
@@ -458,7 +460,7 @@ def evaluator(
     batch_size: int,
     steps: int,
 ) -> Callable[[str], Dict[str, Any]]:
-    """Returns checkpoint -> the model function's own metrics over `steps` batches."""
+    """Returns a function: checkpoint -> metrics of the model function over `steps` batches."""
     estimator = _estimator(flags, model_fn, eval_batch_size=batch_size)
 
     def evaluate(checkpoint: str) -> Dict[str, Any]:
@@ -481,9 +483,9 @@ def tpu_outputs(
     checkpoint: str,
     batch_size: int,
 ) -> Dict[str, np.ndarray]:
-    """Returns a checkpoint's predictions on a TPU for all examples, [N, ...] each, in their order.
+    """Returns predictions for all examples on a TPU, by name: [N, ...], in the examples' order.
 
-    The predictions of model_fn have example_index and is_real_example.
+    The predictions of model_fn must have example_index and is_real_example.
     """
     estimator = _estimator(flags, model_fn, predict_batch_size=batch_size)
     options = {"checkpoint_path": checkpoint, "yield_single_examples": False}

@@ -3,13 +3,13 @@
 """Evaluates each checkpoint of a folder once, in step order, and keeps the best.
 
 The folder gets
-  eval_results.json   the ledger: results, identity of data and settings, best checkpoint
+  eval_results.json   the ledger: results, fingerprint of data and flags, best checkpoint
   eval_results.txt    the same results as sorted `key = value` lines, one block per checkpoint
   model.ckpt-best.*   a copy of the best checkpoint
 
-Another evaluation measures only new checkpoints. Results of deleted checkpoints are kept. If the
-data or settings change, or a checkpoint is written again, it is evaluated again. The file
-`checkpoint` does not change.
+Later evaluations measure only new checkpoints. Results of deleted checkpoints stay. If the data or
+flags change, or a checkpoint is written again, it is evaluated again. The file `checkpoint` does
+not change.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ _STEM = "eval_results"
 LEDGER_NAME = f"{_STEM}.json"
 
 _METRICS: Dict[Any, Any] = {str: json_files.NUMBER}
-_IDENTITY = (str, dict, None)  # an object: of an older version, whose results are measured again
+_IDENTITY = (str, dict, None)  # dict: written by an older version, so evaluate again
 _LEDGER = {
     "fingerprint": dict,
     "best_step": (json_files.COUNT, None),
@@ -63,7 +63,7 @@ class Evaluation(NamedTuple):
 
 
 class EvaluationSummary(NamedTuple):
-    """All results in step order, the best, its copy, and the steps that were evaluated just now."""
+    """All results in step order, the best result, its copy, and the steps evaluated in this run."""
 
     results: List[Evaluation]
     best: Optional[Evaluation]
@@ -75,7 +75,7 @@ class EvaluationSummary(NamedTuple):
 
 
 def step_in(checkpoint: str) -> Optional[int]:
-    """Returns the training step that a checkpoint records, if any; UserError if it is corrupt."""
+    """Returns the training step in a checkpoint, if any; UserError if the checkpoint is corrupt."""
     with checkpoints.explained(checkpoint):
         reader = checkpoints.open_reader(checkpoint)
         has_step = reader.has_tensor("global_step")
@@ -83,7 +83,7 @@ def step_in(checkpoint: str) -> Optional[int]:
 
 
 def identity(checkpoint: str) -> str:
-    """Returns the hash of the index, which has a checksum of each value; "" if it was deleted."""
+    """Returns the hash of a checkpoint's index, which has all checksums; "" if it was deleted."""
     try:
         return files.sha256(checkpoint + ".index")
     except (UserError, tf.errors.NotFoundError):
@@ -91,7 +91,7 @@ def identity(checkpoint: str) -> str:
 
 
 def _copy(source: str, target: str) -> None:
-    """Replaces `target`, which stays where a file of `source` has just been deleted."""
+    """Replaces checkpoint `target`. If a file of `source` is deleted meanwhile, `target` stays."""
     with contextlib.ExitStack() as stack:
         # The renames happen in reverse order, the index last.
         for path in dict.fromkeys([source + ".index", *tf.io.gfile.glob(source + ".*")]):
@@ -104,7 +104,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def read_results(output_dir: str) -> List[Evaluation]:
-    """Returns a folder's results in step order; raises UserError if the file is another's."""
+    """Returns a folder's results in step order; UserError if another program wrote the file."""
     results = read_ledger(str(output_dir))["results"]
     return [Evaluation(result["step"], result["metrics"]) for result in results]
 
@@ -121,13 +121,13 @@ def read_ledger(output_dir: str) -> Dict[str, Any]:
 
 
 def set_aside(output_dir: str) -> None:
-    """Moves the results and the best checkpoint of a training that has gone into a new folder."""
+    """Moves the results and best checkpoint of an earlier, deleted training to a new folder."""
     if not tf.io.gfile.exists(os.path.join(output_dir, LEDGER_NAME)):
         return
     with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
         folder = files.unused_name(os.path.join(output_dir, "results"))
         tf.io.gfile.makedirs(folder)
-        # Results are the last to go, because they show whose the others are.
+        # Move the results last, because they prove that the other files are ours.
         for pattern in (f"{BEST_CHECKPOINT}.*", "run_summary.json", f"{_STEM}.*"):
             for path in tf.io.gfile.glob(os.path.join(output_dir, pattern)):
                 tf.io.gfile.rename(path, os.path.join(folder, os.path.basename(path)))
@@ -135,7 +135,7 @@ def set_aside(output_dir: str) -> None:
 
 
 def _lines(metrics: Mapping[str, Any]) -> List[str]:
-    """`key = value`, sorted by key."""
+    """Returns lines `key = value`, sorted by key."""
     return [f"{name} = {metrics[name]}" for name in sorted(metrics)]
 
 
@@ -147,7 +147,7 @@ def _write(stem: str, content: Mapping[str, Any], blocks: Iterable[Mapping[str, 
 
 
 def _in_short(metrics: Mapping[str, Any]) -> str:
-    """4 digits of each, and no step, which the log says itself."""
+    """Returns the metrics with 4 digits, for the log; without global_step, which it has already."""
     rounded = {
         name: value if isinstance(value, int) else f"{value:.4g}"
         for name, value in metrics.items()
@@ -158,16 +158,17 @@ def _in_short(metrics: Mapping[str, Any]) -> str:
 
 # ---- evaluation of all checkpoints ----
 
-LOSSES = ("MSE", "eval_loss")  # metrics of which the lowest value is the best
+LOSSES = ("MSE", "eval_loss")  # metrics whose lowest value is the best
 
 
 class _Rules(NamedTuple):
-    """What is measured, and which checkpoint is best.
+    """How to measure checkpoints and choose the best.
 
     Attributes:
-      fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
-        differs from the recorded one, everything is evaluated again.
-      untrained_too: also measures model.ckpt-0.
+      best_metric: name of the metric that chooses the best checkpoint.
+      fingerprint: JSON values that describe the evaluation (data, batches, precision, ...). If the
+        recorded fingerprint differs, all checkpoints are evaluated again.
+      untrained_too: whether to measure model.ckpt-0 too.
     """
 
     best_metric: str
@@ -186,13 +187,13 @@ def evaluate_checkpoints(
     """Evaluates the checkpoints that have not been evaluated yet, and keeps a copy of the best.
 
     Results are written after each checkpoint, so an interrupted evaluation resumes. The best
-    checkpoint has the best finite `best_metric`; among equal ones, the lower `loss` or `eval_loss`,
-    then the later step. It can be the present copy of a deleted checkpoint, but never model.ckpt-0.
+    checkpoint has the best finite `best_metric`. In a tie, the lower `loss` or `eval_loss` wins,
+    then the later step. The best can be the copy of a deleted checkpoint, but never model.ckpt-0.
     Corrupt checkpoints are skipped.
 
     Args:
-      wait_seconds: wait for checkpoints of another process, until none has come for this long.
-        Meanwhile, other processes may evaluate.
+      wait_seconds: wait for new checkpoints of another process; give up after this time without
+        one. Meanwhile, other processes may evaluate.
       final_step: stop waiting after a checkpoint of this step or a later one.
       rules: best_metric, fingerprint, untrained_too; see _Rules.
 
@@ -201,7 +202,7 @@ def evaluate_checkpoints(
 
     Raises:
       UserError: there is no checkpoint; `best_metric` is not measured; eval_results.json is damaged
-        or from another program; or a model.ckpt-best from elsewhere would be overwritten.
+        or from another program; or another program's model.ckpt-best would be overwritten.
     """
     folder, rule = str(output_dir), _Rules(**rules)
     evaluated: List[int] = []
@@ -236,7 +237,7 @@ def evaluate_checkpoints(
 
 
 def rank_of(metrics: Mapping[str, Any], best_metric: str) -> Tuple[float, ...]:
-    """Returns the sort key of a checkpoint, highest for the best: its metric, then its loss."""
+    """Returns a sort key that is highest for the best checkpoint: the metric, then minus loss."""
     value = metrics.get(best_metric, math.nan) * (-1 if best_metric in LOSSES else 1)
     gain = -metrics.get("loss", metrics.get("eval_loss", math.nan))
     return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
@@ -247,7 +248,7 @@ def _evaluate_new(
 ) -> List[int]:
     """Evaluates the checkpoints that have no result; returns their steps.
 
-    `corrupt` holds the identities of unreadable checkpoints. It skips them, and adds others.
+    `corrupt` has the identities of unreadable checkpoints. They are skipped; new ones are added.
     """
     results, evaluated = _comparable_results(folder, rules.fingerprint), []
     for step, path in _present(folder, rules).items():
@@ -255,7 +256,7 @@ def _evaluate_new(
         if checkpoint in (measured, *corrupt):
             continue
         try:
-            # A float32 of 0.1 is written as 0.1.
+            # Convert by text, so that a float32 0.1 is written as 0.1.
             metrics = {
                 name: value if isinstance(value, int) else float(str(value))
                 for name, value in evaluate_fn(path).items()
@@ -282,9 +283,9 @@ def _evaluate_new(
 
 
 def _comparable_results(folder: str, fingerprint: Mapping[str, Any]) -> Dict[int, Any]:
-    """Returns the results by step. If they have another fingerprint, renames them.
+    """Returns the results by step. If their fingerprint differs, renames the file and returns {}.
 
-    Raises UserError if model.ckpt-best is from elsewhere.
+    Raises UserError if another program wrote model.ckpt-best.
     """
     ledger, stem = read_ledger(folder), os.path.join(folder, _STEM)
     results = {result["step"]: result for result in ledger["results"]}
@@ -307,14 +308,15 @@ def _comparable_results(folder: str, fingerprint: Mapping[str, Any]) -> Dict[int
 
 
 def _present(folder: str, rules: _Rules) -> Dict[int, str]:
-    """Returns the checkpoints by step. If the best was deleted, its copy comes first.
+    """Returns the checkpoints by step.
 
-    It is measured before a better one can replace it.
+    If the best one was deleted, its copy comes first, so that it is measured before it can be
+    replaced.
     """
     steps = list_checkpoints(folder)
     present = {step: path for step, path in steps if step or rules.untrained_too}
     copy = os.path.join(folder, BEST_CHECKPOINT)
-    with contextlib.suppress(UserError):  # there is no copy, or a corrupt one
+    with contextlib.suppress(UserError):  # the copy is missing or corrupt
         step = step_in(copy)
         if step not in (None, *present):
             return {step: copy, **present}
@@ -322,7 +324,7 @@ def _present(folder: str, rules: _Rules) -> Dict[int, str]:
 
 
 def _record(folder: str, rules: _Rules, results: Mapping[int, Any]) -> None:
-    """Writes the results, and copies the best checkpoint that is there."""
+    """Writes the results, and copies the best checkpoint that still exists."""
     copy = os.path.join(folder, BEST_CHECKPOINT)
     paths = [copy, *dict(list_checkpoints(folder)).values()]
     present = [identity(path) for path in paths]
@@ -340,7 +342,7 @@ def _record(folder: str, rules: _Rules, results: Mapping[int, Any]) -> None:
         "best_step": best,
         "results": rows,
     }
-    # Recorded first, so that a crash leaves no copy that seems another's.
+    # Record first. Otherwise a crash could leave a copy that seems to be another program's.
     _write(os.path.join(folder, _STEM), ledger, [row["metrics"] for row in rows])
     if best and results[best]["checkpoint"] != present[0]:
         _copy(paths[present.index(results[best]["checkpoint"])], copy)
@@ -350,7 +352,7 @@ def _record(folder: str, rules: _Rules, results: Mapping[int, Any]) -> None:
 
 
 def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[str, Any]:
-    """Evaluates one checkpoint into eval_results.<its name>.txt and .json; adds global_step."""
+    """Evaluates one checkpoint, and writes eval_results.NAME.txt and .json with global_step."""
     results: Dict[str, Any] = dict(measure(checkpoint))
     step = step_in(checkpoint)
     if step is not None:
@@ -363,10 +365,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
 
 
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns the recorded metrics of a checkpoint; {} without any.
-
-    The results are in `output_dir` or in the checkpoint's folder.
-    """
+    """Returns the metrics of a checkpoint recorded in `output_dir` or its own folder; or {}."""
     folder, name = os.path.split(checkpoint)
     sha256 = identity(checkpoint)
     for directory in (output_dir, folder):
@@ -383,7 +382,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
 
 def prune_checkpoints(output_dir: str, keep: int, evaluated: List[int]) -> None:
     """Deletes evaluated checkpoints beyond the newest `keep`; 0 keeps all."""
-    # An intact older checkpoint is kept where a newer one could not be evaluated.
+    # Count only evaluated checkpoints: a newer one that failed must not push out an intact one.
     paths = [item.path for item in list_checkpoints(output_dir) if item.step in evaluated]
     surplus = paths[:-keep] if keep else []
     for path in surplus:

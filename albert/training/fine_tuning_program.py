@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What fine-tuning trains: an encoder with a task's head.
+"""The trainable model of fine-tuning: an encoder with a task's head.
 
 Dimensions: B batch.
 """
@@ -19,9 +19,9 @@ from albert.util.errors import UserError
 
 
 class FineTuningProgram(program.Program):
-    """An encoder with a head. Its loss is the mean of the head's per_example_loss.
+    """An encoder with a head. The loss is the mean of the head's per_example_loss.
 
-    Features have the leading dimension B.
+    Each feature's first dimension is B.
     """
 
     def __init__(
@@ -32,18 +32,18 @@ class FineTuningProgram(program.Program):
         *,
         schedule: Schedule,
     ):
-        """Takes a head, see `HeadOutput`, and the arguments of Program."""
+        """`head`: see `HeadOutput`; the other arguments are as for Program."""
         super().__init__(flags, config, schedule)
         self._head = head
 
     def values(self, features: Tensors, encoder: Encoder) -> program.Values:
-        """Returns the loss of each example, and what the head logs."""
+        """Returns the loss of each example, and the values that the head logs."""
         output = self._head(features, encoder)
         logged = {name: tf.cast(value, tf.float32) for name, value in output.logged.items()}
         return {"": {**logged, "loss": output.per_example_loss}}
 
     def predict(self, features: Tensors, encoder: Encoder) -> Tensors:
-        """Returns the head's outputs, and is_real_example and example_index of the features."""
+        """Returns the head's outputs; copies is_real_example and example_index if present."""
         predictions = self._head(features, encoder).with_losses()
         for name in ("is_real_example", "example_index"):
             if name in features:
@@ -51,7 +51,7 @@ class FineTuningProgram(program.Program):
         return predictions
 
     def evaluate(self, features: Tensors, encoder: Encoder) -> Dict[str, Any]:
-        """Returns the mean loss of the batch, and eval_metrics: those of `evaluation_metrics`."""
+        """Returns the mean loss of the batch, and `evaluation_metrics` as eval_metrics."""
         output = self._head(features, encoder)
         losses, real = output.per_example_loss, features.get("is_real_example")
         real = tf.ones_like(losses) if real is None else tf.reshape(real, [-1])
@@ -71,7 +71,7 @@ def published_model_fn(
 ) -> Callable:
     """Returns the model function of a head, as model_fn_builder of google-research/albert does.
 
-    A hub module replaces the configuration and the first weights. `flags` are fields of
+    A hub module replaces the configuration and the initial weights. `flags` are fields of
     FineTuningFlags.
     """
     if hub_module:
@@ -91,10 +91,10 @@ def published_model_fn(
 def evaluation_metrics(
     *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
 ) -> Dict[str, Tuple]:
-    """Returns the metrics as tf.metrics.
+    """Returns tf.metrics by name.
 
-    They are the mean loss; of labels the accuracy, and of two also Matthews' coefficient; of scores
-    Pearson's correlation and the mean squared error.
+    All heads have the mean loss. Labels add the accuracy, and two labels also Matthews'
+    coefficient. Scores add Pearson's correlation and the mean squared error.
     """
     metric_ops = {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
     if "label_ids" not in outputs:
@@ -112,7 +112,7 @@ def evaluation_metrics(
 
 
 def training_length(flags: FineTuningFlags, examples: int) -> Schedule:
-    """Returns the steps of training and of its warm-up; raises ValueError if there are none.
+    """Returns the steps of training and warm-up; ValueError if there is no step.
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
     """

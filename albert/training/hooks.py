@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Hooks of a training: progress, training curve, checkpoints, and a stop at NaN.
+"""Training hooks: progress, training curve, checkpoints, and a stop at NaN.
 
-A model function names numbers by `report_scalars`; `TrainingHook` shows them on the terminal or in
-the log, and writes them for TensorBoard and into training_curve.csv.
+A model function reports scalars by `report_scalars`. `TrainingHook` shows them on the terminal or
+in the log, and writes them to TensorBoard files and training_curve.csv.
 """
 
 import collections
@@ -32,8 +32,8 @@ CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
-_SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
-_STOP = "stop_request"  # the scalar of `stop_request`
+_SCALARS = "training_scalars"  # collection and name scope of the reported tensors
+_STOP = "stop_request"  # name of the scalar of `stop_request`
 _RATE = "learning_rate"
 _NORM = "gradient_norm"
 _SPEED = "examples_per_second"
@@ -48,7 +48,10 @@ class TrainingDivergedError(UserError, ArithmeticError):
 
 
 def diverged(when: str, reason: str) -> TrainingDivergedError:
-    """Returns the error for a step with a NaN or infinite loss or gradient."""
+    """Returns the error for steps with a NaN or infinite loss or gradient.
+
+    `when` begins with "in step" or "within steps".
+    """
     return TrainingDivergedError(
         f"Training diverged {when}: {reason}. No checkpoint has this result. Try a lower "
         "--learning_rate, a longer warm-up or --precision=float32, and check the data. The same "
@@ -61,20 +64,20 @@ def diverged(when: str, reason: str) -> TrainingDivergedError:
 
 
 def report_scalars(scalars: Mapping[str, tf.Tensor]):
-    """Names the float32 scalars of a training step that progress shows and records."""
+    """Registers float32 scalars of a training step, to show and record them."""
     for name, tensor in scalars.items():
         tf.add_to_collection(_SCALARS, tf.identity(tensor, name=f"{_SCALARS}/{name}"))
 
 
 def reported_scalars() -> Dict[str, tf.Tensor]:
-    """Returns what was given to `report_scalars` in the default graph, by name."""
+    """Returns the scalars that `report_scalars` registered in the default graph, by name."""
     return {tensor.op.name.split("/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)}
 
 
 def stop_request(flags: TrainingFlags) -> Dict[str, tf.Tensor]:
-    """Returns the scalar by whose mean all workers stop after the same step; {} for one worker.
+    """Returns a scalar that makes all workers stop after the same step; {} for one worker.
 
-    It is 1.0 in steps in which a signal has asked this worker to stop.
+    It is 1.0 after a signal has asked this worker to stop. All workers see the mean.
     """
     if flags.distribution_strategy != distribution.MULTI_WORKER:
         return {}
@@ -86,12 +89,12 @@ def tpu_host_call(
 ) -> Tuple[Callable, List[tf.Tensor]]:
     """Returns a TPUEstimatorSpec's host_call that writes `scalars` for TensorBoard.
 
-    A TPU's tensors cannot be fetched as those of a CPU are; it sends them to its host instead.
+    A session cannot fetch a TPU's tensors. The TPU sends them to its host instead.
     """
     names = sorted(scalars)
 
     def write(global_step: tf.Tensor, *values: tf.Tensor) -> List[tf.Operation]:
-        """Runs on the host; each argument has one element for each core."""
+        """Runs on the host; each argument has one element per core."""
         with tf2.summary.create_file_writer(output_dir).as_default():
             for name, value in zip(names, values):
                 tf2.summary.scalar(name, tf.reduce_mean(value), step=global_step[0])
@@ -106,9 +109,9 @@ def tpu_host_call(
 
 
 def read_curve(path: str) -> List[Dict[str, str]]:
-    """Returns the rows of a training curve as text: numbers, or "" where there is none.
+    """Returns the rows of a training curve. Values are text: a number, or "" if missing.
 
-    Leaves out a last line without an end. Raises UserError if the file is damaged.
+    Skips a last line without a line break. Raises UserError if the file is damaged.
     """
     text = files.read_text(path)
     try:
@@ -125,20 +128,21 @@ def read_curve(path: str) -> List[Dict[str, str]]:
 
 
 def begin_curve(path: str, first_step: int, columns: Iterable[str]) -> List[str]:
-    """Begins a curve with the rows of earlier runs up to `first_step`; others come again.
+    """Begins a curve with the rows of earlier runs up to `first_step`.
 
-    Returns its columns: theirs and those that are new.
+    Later rows are dropped, because training repeats these steps. Returns the columns: the earlier
+    ones, then the new ones.
     """
     rows = read_curve(path) if tf.io.gfile.exists(path) else []
     rows = [row for row in rows if int(row["step"]) <= first_step]
-    every = list(dict.fromkeys([*(rows[0] if rows else ()), "step", *columns]))
+    names = list(dict.fromkeys([*(rows[0] if rows else ()), "step", *columns]))
     with files.atomic_path(path) as temporary:
-        append_rows(temporary, every, [dict(zip(every, every)), *rows])
-    return every
+        append_rows(temporary, names, [dict(zip(names, names)), *rows])
+    return names
 
 
 def append_rows(path: str, columns: List[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Appends rows to a curve in one write, so that a reader finds complete lines."""
+    """Appends rows to a curve in one write, so that readers see complete lines."""
     with tf.io.gfile.GFile(path, "a") as stream:
         csv.DictWriter(stream, columns, lineterminator="\n").writerows(rows)
 
@@ -148,33 +152,33 @@ def append_rows(path: str, columns: List[str], rows: Iterable[Mapping[str, Any]]
 
 
 class TrainingSummary(NamedTuple):
-    """What a call of `train` did."""
+    """The result of a call of `train`."""
 
     first_step: int
     last_step: int
     seconds: float
-    examples_per_second: float  # over the time of the steps, the first of them left out
+    examples_per_second: float  # without the first step
     scalars: Dict[str, float]  # means over the last interval
 
 
 def steps_per_call(flags: TrainingFlags) -> int:
-    """Returns how many updates a call of the session makes; a TPU's host saves between two."""
+    """Returns the updates per call of the session. A TPU's host can save only between calls."""
     if not flags.use_tpu:
         return 1
     return min(flags.iterations_per_loop, flags.save_checkpoints_steps)
 
 
 class TrainingHook(tf.train.SessionRunHook):
-    """Checks before the first step, shows progress, keeps the curve, and stops on NaN or a signal.
+    """Checks the checkpoint, shows progress, writes the curve, and stops on NaN or a signal.
 
-    Logs a line each --log_steps steps and after the last, and draws a bar on a terminal; without a
-    bar, also logs the first step, and a line at least once a minute.
+    Logs a line every --log_steps steps and after the last step, and draws a bar on a terminal.
+    Without a bar, it also logs the first step, and a line at least once a minute.
 
     Attributes:
-      is_chief: whether this process writes.
+      is_chief: whether this process writes files.
       max_steps: the step at which training ends.
       first_step, step: the global step when training began, and after the last update.
-      loss: of the last step.
+      loss: loss of the last step.
     """
 
     def __init__(
@@ -185,13 +189,13 @@ class TrainingHook(tf.train.SessionRunHook):
         resumed: Optional[checkpoints.Checkpoint],
         documents: Mapping[str, bytes],
     ):
-        """Takes the files, by name, that are written before the first checkpoint."""
+        """`documents`: files to write before the first checkpoint: name -> content."""
         self.flags, self.resumed, self.max_steps = flags, resumed, max_steps
         self._documents = documents
         self._curve = os.path.join(flags.output_dir, CURVE_NAME)
         self.is_chief, self._is_stopping = distribution.is_chief(flags), False
         self._bar: Optional[progress.Progress] = None
-        # What the steps since the last row of the curve reported, and the row itself.
+        # Reported values since the last row of the curve, and that row.
         self._values: Dict[str, List[float]] = collections.defaultdict(list)
         self._latest: Dict[str, float] = {}
         self._seconds = 0.0  # of all steps but the first
@@ -205,9 +209,9 @@ class TrainingHook(tf.train.SessionRunHook):
     def begin(self):
         """Finds the tensors to fetch; called once the graph is complete."""
         if self.resumed:
-            # TensorFlow would find out too, but its message is hard to read.
+            # TensorFlow checks this too, but its message is hard to read.
             comparison.compare(self.resumed.path, tf.global_variables(), remedy=_DOES_NOT_FIT)
-        # Estimator leaves the loss here, on a TPU too, where nothing else can be fetched.
+        # Estimator adds the loss to this collection. On a TPU, nothing else can be fetched.
         self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1], **reported_scalars()}
         self._step_tensor = tf.train.get_global_step()
 
@@ -219,43 +223,43 @@ class TrainingHook(tf.train.SessionRunHook):
         stop_signals.postpone()
         if self.is_chief:
             folder = self.flags.output_dir
-            # Only now, so that a failed start does not claim the folder.
+            # Write only now, so that a failed start does not claim the folder.
             if not self.resumed:
                 evaluation.set_aside(folder)
             origin.record_flags(self.flags, is_training=True)
             files.atomic_write_all(folder, self._documents)
             columns = [name for name in self._tensors if name != _STOP]
             self._columns = begin_curve(self._curve, self.step, [*columns, _SPEED])
-            # TensorBoard forgets what a killed run wrote past the checkpoint.
+            # Makes TensorBoard discard a killed run's values after the checkpoint.
             writer = tf.summary.FileWriterCache.get(folder)
             writer.add_session_log(tf.SessionLog(status=tf.SessionLog.START), self.step + 1)
 
     def before_run(self, run_context):
-        """Asks for the scalars along with the step."""
+        """Fetches the scalars with the step."""
         del run_context
         self._run_began = time.time()
         return tf.train.SessionRunArgs(self._tensors)
 
     def after_run(self, run_context, run_values):
-        """Takes in what the step gave."""
+        """Checks and records the step's scalars, shows progress, and stops if requested."""
         seconds = time.time() - self._run_began
         previous, self.step = self.step, int(run_context.session.run(self._step_tensor))
         scalars = dict(run_values.results)
         stop = scalars.pop(_STOP, None)
         self._check(previous, float(scalars["loss"]))
         for name, value in scalars.items():
-            # An update that float16's loss scale leaves out has no norm.
+            # If float16's loss scale skips an update, its norm is NaN or infinite.
             if name != _NORM or math.isfinite(value):
                 self._values[name].append(float(value))
         if stop:
             stop_signals.request("a signal to another worker")
-        # A worker that stops alone leaves the others in a step that never ends.
+        # If one worker stops alone, the others wait forever in the next step.
         if stop_signals.is_requested() if stop is None else stop:
             self._is_stopping = True
             run_context.request_stop()
         done, is_first = self.step - previous, self._bar is None
         if is_first:
-            # It includes graph optimization and compilation, and gives neither speed nor time left.
+            # The first step includes compilation, so it says nothing about speed and time left.
             self._bar = progress.Progress(
                 "Training",
                 self.max_steps,
@@ -278,7 +282,7 @@ class TrainingHook(tf.train.SessionRunHook):
             self._record()
 
     def _scalars(self) -> Dict[str, float]:
-        """The mean of each number, but the last learning rate, and the speed if known."""
+        """Returns the mean of each scalar, the last learning rate, and the speed if known."""
         means = {name: sum(values) / len(values) for name, values in self._values.items()}
         if _RATE in means:
             means[_RATE] = self._values[_RATE][-1]
@@ -287,13 +291,13 @@ class TrainingHook(tf.train.SessionRunHook):
         return means
 
     def _speed(self, step: int, seconds: float) -> float:
-        """The examples per second since a step."""
+        """Returns examples per second since `step`, when the steps had taken `seconds`."""
         examples = (self.step - step) * self.flags.train_batch_size
         return examples / max(self._seconds - seconds, 1e-9)
 
     def _check(self, previous: int, loss: float):
-        """Stops on a loss that is not finite; this runs before the step is saved."""
-        # A TPU cannot stop in its loop, and leaves updates out.
+        """Raises TrainingDivergedError if the loss is NaN or infinite. Runs before SaverHook."""
+        # A TPU cannot stop within its loop, so it skips updates with NaN gradients.
         expected = min(previous + steps_per_call(self.flags), self.max_steps)
         if self.step < expected:
             reason = f"the gradient norm is not finite in {expected - self.step} of them"
@@ -303,7 +307,7 @@ class TrainingHook(tf.train.SessionRunHook):
         self.loss = loss
 
     def _record(self):
-        """Writes a row of the curve and the same for TensorBoard."""
+        """Writes a row to the curve and to TensorBoard."""
         self._latest = self._scalars()
         self._values.clear()
         self._row_from = (self.step, self._seconds)
@@ -313,12 +317,12 @@ class TrainingHook(tf.train.SessionRunHook):
             append_rows(self._curve, self._columns, [{"step": self.step, **rounded}])
 
     def close(self):
-        """Closes the bar, whether training ended well or not."""
+        """Closes the progress bar."""
         if self._bar is not None:
             self._bar.close()
 
     def summary(self) -> TrainingSummary:
-        """Returns and logs what was done since training began."""
+        """Returns and logs a summary of the training."""
         summary = TrainingSummary(
             first_step=self.first_step,
             last_step=self.step,
@@ -345,13 +349,13 @@ class TrainingHook(tf.train.SessionRunHook):
 class SaverHook(tf.train.CheckpointSaverHook):
     """Saves at the start, at each multiple of --save_checkpoints_steps, and at the end.
 
-    The checkpoint that was just restored is not written again: while a file is replaced by its
-    equal, a kill would leave the only copy unreadable. The graph is not written as text, which
-    takes longer than to build it.
+    A checkpoint that was just restored is not written again, because a kill during the write would
+    damage the only copy. The graph is not written as text, because that takes longer than building
+    it.
     """
 
     def __init__(self, training: TrainingHook):
-        """`training` is called before this hook."""
+        """`training` must run before this hook."""
         super().__init__(training.flags.output_dir, save_steps=1)
         self._training = training
 
@@ -365,7 +369,7 @@ class SaverHook(tf.train.CheckpointSaverHook):
             self._save(session, step)
 
     def after_run(self, run_context, run_values):
-        """Saves if it is due."""
+        """Saves at each multiple of --save_checkpoints_steps."""
         del run_values
         training = self._training
         if training.step % training.flags.save_checkpoints_steps == 0:
@@ -373,5 +377,5 @@ class SaverHook(tf.train.CheckpointSaverHook):
 
     def _save(self, session, step):
         super()._save(session, step)
-        self._timer.update_last_triggered_step(step)  # or the base class saves it again at the end
+        self._timer.update_last_triggered_step(step)  # so that the base class does not save twice
         _LOGGER.info("Saved model.ckpt-%d.", step)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of labels and scores, as functions of all predictions.
+"""Metrics of labels and scores, computed from all predictions.
 
     compute(["eval_accuracy", "f1"], Predictions(labels, predictions, losses))
 
@@ -14,26 +14,26 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tup
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-_MOST_CONFUSED = 300  # labels of a confusion matrix; with more, the pairs that occur
+_MAX_MATRIX_LABELS = 300  # with more labels, list the pairs that occur
 
 
 class Predictions(NamedTuple):
-    """Gathered predictions, [N] each."""
+    """Labels, predictions and losses of N examples, [N] each."""
 
     labels: np.ndarray  # int32 ids, or float32 scores
-    predictions: np.ndarray  # the same
+    predictions: np.ndarray  # int32 ids, or float32 scores
     losses: np.ndarray  # float32
 
 
 def _sklearn() -> Any:
-    """scikit-learn's metrics: a second to import, which a training need not wait for."""
+    """Imports scikit-learn's metrics, only when needed: it takes a second."""
     from sklearn import metrics
 
     return metrics
 
 
 def _correlation(name: str, predictions: Predictions) -> float:
-    """NaN, without a warning for each checkpoint, where one side is constant or N is 1."""
+    """Returns SciPy's correlation; NaN, without a warning, if one side is constant or N is 1."""
     from scipy import stats
 
     if len(predictions.labels) < 2:
@@ -44,7 +44,10 @@ def _correlation(name: str, predictions: Predictions) -> float:
 
 
 def _matthews(predictions: Predictions) -> float:
-    """The correlation of labels (Gorodkin, Comput. Biol. Chem. 28, 2004), from counts [L]."""
+    """Returns Matthews' coefficient for any number of labels (Gorodkin, 2004).
+
+    Comput. Biol. Chem. 28. It needs only the counts of labels, [L].
+    """
     sides = np.array(predictions[:2], np.int64)  # [2, N]
     counts = np.array([np.bincount(side, minlength=sides.max() + 1) for side in sides])  # [2, L]
     equal = np.sum(sides[:, np.newaxis] == sides, axis=-1)
@@ -54,7 +57,7 @@ def _matthews(predictions: Predictions) -> float:
 
 
 def _scores(predictions: Predictions) -> List[np.ndarray]:
-    """Labels and predictions, exact enough for sums."""
+    """Returns labels and predictions as float64, so that sums are exact enough."""
     return [np.asarray(side, np.float64) for side in predictions[:2]]
 
 
@@ -72,11 +75,11 @@ METRICS: Dict[str, Callable[[Predictions], float]] = {
 def compute(names: Sequence[str], predictions: Predictions) -> Dict[str, float]:
     """Returns the metrics by name.
 
-    eval_accuracy  share of equal labels and predictions
-    f1             harmonic mean of precision and recall of label 1 of two
+    eval_accuracy  fraction of correct predictions
+    f1             harmonic mean of precision and recall for label 1 (two labels)
     matthew_corr   Matthews' correlation coefficient
-    pearson        correlation of scores; NaN where one side is constant
-    spearman       correlation of their ranks
+    pearson        correlation of scores; NaN if one side is constant
+    spearman       correlation of the scores' ranks
     MSE            mean squared error
     eval_loss      mean of the losses
     """
@@ -87,15 +90,15 @@ def compute(names: Sequence[str], predictions: Predictions) -> Dict[str, float]:
 
 
 def label_pairs(outputs: Mapping[str, np.ndarray]) -> Tuple[np.ndarray, np.ndarray]:
-    """Returns the right and the predicted labels' numbers, int [N], from a head's outputs.
+    """Returns (labels, predictions) from a head's outputs, as int label indices [N].
 
-    If these are of tokens, `label_ids` [R, S] count from 1, and are 0 where no label is; then N is
-    the number of the labels.
+    For a token tagger, `label_ids` are [R, S]. They count from 1, and 0 means no label. N is then
+    the number of labeled tokens.
     """
     right, predicted = outputs["label_ids"], outputs["predictions"]
     if right.ndim == 1:
         return right, predicted
-    # Of an exported model, predictions are as long as the longest record only.
+    # Predictions of an exported model are only as long as the longest record.
     right = right[:, : predicted.shape[1]]
     return right[right > 0] - 1, predicted[right > 0]
 
@@ -103,12 +106,12 @@ def label_pairs(outputs: Mapping[str, np.ndarray]) -> Tuple[np.ndarray, np.ndarr
 def confusion_matrix(
     labels: Sequence[str], right: np.ndarray, predicted: np.ndarray
 ) -> Dict[str, Any]:
-    """Returns `labels` and `matrix`: a row for each label, a column for each prediction.
+    """Returns `labels` and `matrix`, with a row per label and a column per prediction.
 
-    With many labels the result has `pairs`: [label, prediction, count] for each that occurs.
+    With many labels, returns `pairs` instead: [label, prediction, count] for each pair that occurs.
     """
     pairs, counts = np.unique(np.stack([right, predicted], axis=1), axis=0, return_counts=True)
-    if len(labels) > _MOST_CONFUSED:
+    if len(labels) > _MAX_MATRIX_LABELS:
         rows = np.column_stack([pairs, counts]).tolist()
         return {"pairs": [[labels[row], labels[column], count] for row, column, count in rows]}
     matrix = np.zeros([len(labels), len(labels)], int)
@@ -122,9 +125,9 @@ def confusion_matrix(
 def streaming_correlation(
     labels: tf.Tensor, predictions: tf.Tensor, weights: tf.Tensor
 ) -> Tuple[tf.Tensor, tf.Tensor]:
-    """Returns the correlation of numbers [B] over batches, value and update, as tf.metrics do.
+    """Returns the correlation of numbers [B] over all batches, as (value, update) like tf.metrics.
 
-    It is 0 where one side is constant. Of labels 0 and 1 it is Matthews' coefficient.
+    It is 0 if one side is constant. For labels 0 and 1, it is Matthews' coefficient.
     """
     rows = tf.cast(tf.stack([labels, predictions, tf.ones_like(labels)]), tf.float64)  # [3, B]
     products = tf.matmul(rows * tf.cast(weights, tf.float64), rows, transpose_b=True)
@@ -134,7 +137,7 @@ def streaming_correlation(
     def value_of(sums: tf.Tensor) -> tf.Tensor:
         means = tf.math.divide_no_nan(sums, sums[2, 2])
         covariance = means - means[:, 2:] * means[2:]
-        # What is left of equal numbers is rounding.
+        # Treat rounding errors of equal numbers as 0.
         covariance *= tf.cast(tf.abs(covariance) > 1e-13 * tf.abs(means), tf.float64)
         scale = tf.sqrt(covariance[0, 0] * covariance[1, 1])
         return tf.math.divide_no_nan(covariance[0, 1], scale)

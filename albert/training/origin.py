@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Records a training beside its checkpoints, and compares the record with a later start.
+"""Records a training beside its checkpoints, and checks the record when the training resumes.
 
-In --output_dir, run.toml has the flags. made_from.json has hashes of what the training is made
-from: files may be moved, copied or renamed.
+In --output_dir, run.toml has the flags, and made_from.json has hashes of the training's inputs. You
+can move, copy or rename the files in between.
 """
 
 import contextlib
@@ -32,20 +32,20 @@ _SCHEMA = {
 
 
 def weights_hash(init_checkpoint: Optional[str]) -> str:
-    """Returns the hash of the weights that a new training begins with; "" for random ones."""
-    with contextlib.suppress(UserError):  # it is gone, and a training that resumes needs none
+    """Returns the hash of a new training's initial weights; "" for random weights."""
+    with contextlib.suppress(UserError):  # a resumed training does not need the checkpoint
         if init_checkpoint:
             return evaluation.identity(checkpoints.resolve(init_checkpoint))
     return ""
 
 
 def read(folder: str) -> Dict[str, Any]:
-    """Returns what the training in a folder was made from; {} without a record."""
+    """Returns the record of the inputs of a folder's training; {} if there is none."""
     return json_files.read(os.path.join(folder, RECORD_NAME), _SCHEMA, missing={})
 
 
 def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
-    """Writes the flags of a run to run.toml; warns if those of its training were others."""
+    """Writes a run's flags to run.toml. Warns if a resumed training has other flags than before."""
     path, command_line = (
         os.path.join(flags.output_dir, config_files.RECORD_NAME),
         flags.command_line,
@@ -69,16 +69,17 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
 def check(
     flags: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
 ) -> Optional[str]:
-    """Compares a training with the flags and data of a start that resumes it.
+    """Compares the recorded inputs of a training with the flags and data that resume it.
 
-    Warns of initial weights that are not used, and of training data that changed after the end.
+    Warns of initial weights that are not used, and of data that changed after training ended.
 
     Args:
-      made_from: what the start would make it from; "last_step": other data may follow that step.
-      step, last_step: where the training is, and where the start ends.
+      made_from: hashes of the current inputs. "last_step" is the step after which other data are
+        allowed.
+      step, last_step: the training's present step, and the last step of this run.
 
     Returns:
-      The hash of the weights that the training began with, None if unknown.
+      The hash of the training's initial weights; None if unknown.
 
     Raises:
       UserError: the training data changed in the middle of the training.
@@ -87,8 +88,8 @@ def check(
     start = (
         f"--init_checkpoint={command_line.init_checkpoint}" if command_line.init_checkpoint else ""
     )
-    first_weights = past.get("initial_weights")
-    if start or first_weights not in (None, made_from["initial_weights"]):
+    initial_weights = past.get("initial_weights")
+    if start or initial_weights not in (None, made_from["initial_weights"]):
         _LOGGER.warning(
             "%s is not used, because --output_dir=%s has a training at step %d.",
             start or "The model that the flags name",
@@ -105,4 +106,4 @@ def check(
             )
         if step >= last_step:
             _LOGGER.warning("%s. To train on the new data, choose another --output_dir.", changed)
-    return first_weights
+    return initial_weights

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the settings of all workers at the start, and stops a worker when another one dies.
+"""Compares the flags of all workers at the start, and stops a worker when another one dies.
 
 TensorFlow's workers wait for each other in every step. They wait forever if they start at
 different steps. If a worker is killed, the others wait for minutes on TensorFlow 2.21, forever on
@@ -23,12 +23,12 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-_SECONDS_BETWEEN_LOOKS = 2.0
-_LEAST_PATIENCE_SECONDS = 5.0  # one missed answer proves nothing
+_SECONDS_BETWEEN_CHECKS = 2.0
+_MIN_PATIENCE_SECONDS = 5.0  # one missed answer proves nothing
 _CALL_SECONDS = 5.0
 _SECONDS_BETWEEN_CALLS = 0.5
 _CALLS_BETWEEN_WARNINGS = 120
-_LONGEST_MESSAGE = 1 << 24
+_MAX_MESSAGE_BYTES = 1 << 24
 
 
 @contextlib.contextmanager
@@ -39,22 +39,22 @@ def heartbeat(
 
     Args:
       addresses: "host:port" of the peers.
-      is_over: whether the last step is done, so that peers may leave.
-      patience_seconds: how long a peer may be silent, as when the network is down for a while.
+      is_over: returns whether the last step is done, so that peers may exit.
+      patience_seconds: how long a peer may be silent, for example while the network is down.
     """
     stopped = threading.Event()
-    last_seen: Dict[str, float] = {}  # of peers that have answered
+    last_seen: Dict[str, float] = {}  # peer that has answered -> time of its last answer
 
     def watch() -> None:
-        while not stopped.wait(_SECONDS_BETWEEN_LOOKS):
+        while not stopped.wait(_SECONDS_BETWEEN_CHECKS):
             last_seen.update({peer: time.monotonic() for peer in addresses if is_reachable(peer)})
-            # Peers may go where all are told to stop.
+            # If all processes are asked to stop, peers may exit first.
             is_stopping = stop_signals.is_requested()
-            patience = max(0.0 if is_stopping else patience_seconds, _LEAST_PATIENCE_SECONDS)
+            patience = max(0.0 if is_stopping else patience_seconds, _MIN_PATIENCE_SECONDS)
             lost = [peer for peer, at in last_seen.items() if time.monotonic() - at > patience]
             if lost and not is_over() and not stopped.is_set():
                 words = f"Lost worker {lost[0]}. Run the same command in every process to resume."
-                with contextlib.suppress(OSError):  # nobody may read stderr
+                with contextlib.suppress(OSError):  # stderr may be closed
                     print(f"ERROR: {words}", file=sys.stderr, flush=True)
                 os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
 
@@ -82,23 +82,30 @@ def _host_and_port(address: str) -> Tuple[str, int]:
 
 
 def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
-    """Waits for all processes, and returns the JSON value that each of them sent.
+    """Waits for all processes, and returns the JSON value that each of them sends.
 
-    They meet at the address of the first one, whose server of TensorFlow must not have begun;
-    raises UserError if its port is taken. `index` is which of the addresses is ours.
+    Call it before TensorFlow's server starts, because the first process listens at its own address.
+
+    Args:
+      addresses: "host:port" of all processes.
+      index: index of this process's address.
+      content: the JSON value to send.
+
+    Raises:
+      UserError: the port of the first process is taken.
     """
     if index:
         return _report(addresses[0], [index, content])
-    contents = {0: content}  # by index, as are the callers
+    contents = {0: content}  # by index, like callers
     callers: Dict[int, socket.socket] = {}
     schema = [range(1, len(addresses)), type(content)]
     with _listener(addresses[0]) as listener:
         while len(callers) < len(addresses) - 1:
             missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]
             _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
-            with contextlib.suppress(OSError, ValueError):  # a stranger
+            with contextlib.suppress(OSError, ValueError):  # the caller may be another program
                 caller, _ = listener.accept()
-                caller.settimeout(_CALL_SECONDS)  # it may send a part of a message and wait
+                caller.settimeout(_CALL_SECONDS)  # it may never finish its message
                 number, theirs = json_files.parse(_read_line(caller), "The message", schema)
                 contents[number], callers[number] = theirs, caller
             _drop_gone(callers)
@@ -110,9 +117,10 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
 
 
 def _drop_gone(callers: Dict[int, socket.socket]) -> None:
-    """Removes callers that have gone: a waiting worker sends nothing, so a readable one is closed.
+    """Removes closed connections.
 
-    select.select takes no file descriptor above 1,023, and a training has more.
+    A waiting worker sends nothing, so a readable connection is a closed one. select.select does not
+    support file descriptors above 1,023, which a training has.
     """
     with selectors.DefaultSelector() as selector:
         for number, caller in callers.items():
@@ -127,18 +135,18 @@ def _line(value: Any) -> bytes:
 
 def _read_line(call: socket.socket) -> bytes:
     with call.makefile("rb") as stream:
-        return stream.readline(_LONGEST_MESSAGE)
+        return stream.readline(_MAX_MESSAGE_BYTES)
 
 
 def _report(address: str, message: List[Any]) -> List[Any]:
-    """The part of every process but the first."""
+    """Sends a message to the first process until it answers, and returns the answer."""
     calls = 0
     while True:
         calls += 1
-        with contextlib.suppress(OSError, ValueError):  # it is not there yet
+        with contextlib.suppress(OSError, ValueError):  # the first process does not listen yet
             with socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS) as first:
                 first.sendall(_line(message))
-                first.settimeout(None)  # it waits for the others, too
+                first.settimeout(None)  # it answers only when all workers have called
                 answer = json_files.parse(_read_line(first), "The answer", [type(message[1])])
             if answer != message:
                 return answer
@@ -148,7 +156,7 @@ def _report(address: str, message: List[Any]) -> List[Any]:
 
 
 def _listener(address: str) -> socket.socket:
-    """Listens on every interface, by IPv6 too if there is any."""
+    """Listens on every interface, with IPv6 if the host has it."""
     for family, host in ((socket.AF_INET6, "::"), (socket.AF_INET, "")):
         try:
             listener = socket.socket(family)

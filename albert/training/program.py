@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What is trained: a model that gives values with weights, from which `Program` forms all means.
+"""A trainable model: it gives values with weights, and `Program` computes all means.
 
-A mean is the same however many micro-batches a batch is split into, and however many devices share
-it. Dropout masks are functions of the seed and the step.
+The means do not depend on the number of micro-batches and devices that share a batch. Dropout masks
+depend only on the seed, the step, and the position of the (micro-)batch.
 
-Dimensions: B batch, N what the model predicts in a batch, such as all masked words.
+Dimensions: B batch, N predictions in a batch, such as all masked words.
 """
 
 import functools
@@ -24,16 +24,16 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-# Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
+# Separates the random streams of micro-batches and replicas; odd, so that no two are equal.
 _STREAM_FACTOR = 0x61C88647
 _SMALLEST_TOTAL = 1e-5
 
-# Where programs that call a reference's model_fn_builder differ from the flags' defaults: dropout
-# is by the graph's seed, and nothing is compiled.
+# Flags of programs that call a model_fn_builder of google-research/albert: dropout uses the graph's
+# seed, and nothing is compiled.
 PROGRAM_DEFAULTS = {"seed": None, "use_xla": False}
 
 Tensors = Mapping[str, tf.Tensor]
-Values = Mapping[str, Tensors]  # float32 [N] by part and name
+Values = Mapping[str, Tensors]  # part -> name -> float32 [N]
 
 
 class Schedule(NamedTuple):
@@ -49,7 +49,7 @@ ONE_STEP = Schedule(1)
 
 
 def check_warmup(steps: int, warmup_steps: int) -> None:
-    """Warns of a warm-up that is as long as the training."""
+    """Warns if the warm-up is as long as the training."""
     if warmup_steps >= steps:
         _LOGGER.warning(
             "The warm-up of %d steps is not below the %d of training: the learning rate never "
@@ -62,22 +62,22 @@ def check_warmup(steps: int, warmup_steps: int) -> None:
 class Program:
     """A model, its training and its evaluation.
 
-    A model predicts in parts, such as masked words and sentence orders, and its loss is the sum of
-    the parts' mean losses. The mean of "accuracy" in the part "masked_lm" is masked_lm_accuracy.
-    The only part of a model is named "", and its means have no prefix.
+    A model predicts in parts, such as masked words and sentence orders. Its loss is the sum of the
+    parts' mean losses. The mean of "accuracy" in the part "masked_lm" is named masked_lm_accuracy.
+    If a model has only one part, the part is named "", and its means have no prefix.
 
-    A class for a model defines `values`, and where they differ `weights`, `predict` and `evaluate`.
+    A subclass defines `values` and, if they differ, `weights`, `predict` and `evaluate`.
 
     Attributes:
-      flags: their init_checkpoint is where the first weights come from, unless the estimator's
-        params have another.
-      epsilon: by part, what is added to the sum of its weights, as in google-research/albert.
-      use_one_hot_embeddings: whether embeddings are looked up by a product.
+      flags: training flags. init_checkpoint names the initial weights, unless the estimator's
+        params have another init_checkpoint.
+      epsilon: part -> number added to the sum of its weights, as in google-research/albert.
+      use_one_hot_embeddings: whether to look up embeddings by a matrix product.
       compiles_evaluation: whether evaluation runs compiled operations, as training does.
     """
 
     epsilon: Mapping[str, float] = {}
-    compiles_evaluation = False  # it gains nothing without gradients, and compiles for each length
+    compiles_evaluation = False  # no gain without gradients; each length would need a compilation
 
     def __init__(
         self,
@@ -85,31 +85,31 @@ class Program:
         config: Optional[modeling.AlbertConfig],
         schedule: Schedule,
     ):
-        """Takes the encoder's configuration."""
+        """`config`: the encoder's configuration."""
         self.flags, self.config, self.schedule = flags, config, schedule
         self.use_xla = flags.use_xla and not flags.use_tpu
-        # On a TPU looking up rows is slower than a product.
+        # On a TPU, looking up rows is slower than a matrix product.
         self.use_one_hot_embeddings = flags.use_tpu
 
     # ---- the model ----
 
     def weights(self, features: Tensors) -> Tensors:
-        """Returns by part how much each prediction counts, float32 [N]."""
+        """Returns part -> weight of each prediction, float32 [N]."""
         return {"": tf.ones(tf.shape(next(iter(features.values())))[:1])}
 
     def values(self, features: Tensors, encoder: Encoder) -> Values:
-        """Returns by part the "loss" of each prediction, and by other names what else has a mean.
+        """Returns part -> {"loss": ..., other names of values to average}, float32 [N] each.
 
-        It makes the same variables each time.
+        It must create the same variables in each call.
         """
         raise NotImplementedError
 
     def predict(self, features: Tensors, encoder: Encoder) -> Tensors:
-        """Returns the outputs by name, [B, ...] each."""
+        """Returns the predictions by name, [B, ...] each."""
         raise UserError("This model has the modes train and eval, but no predictions.")
 
     def encoder(self, is_training: bool, seed: Optional[tf.Tensor] = None) -> Encoder:
-        """Returns the encoder; `seed` is what `dropout_seed` returns."""
+        """Returns the encoder; `seed` is the result of `dropout_seed`."""
         return Encoder(
             self.config,
             is_training,
@@ -140,7 +140,7 @@ class Program:
         )
 
     def evaluate(self, features: Tensors, encoder: Encoder) -> Dict[str, Any]:
-        """Returns the loss of the batch, and eval_metrics: the means over all batches."""
+        """Returns the batch's loss, and eval_metrics: means over all batches."""
         values, weights = self.values(features, encoder), self.weights(features)
         loss, _ = _means(values, weights, self._totals(_sums(weights)))
         tensors = {}
@@ -153,9 +153,9 @@ class Program:
     def _train(
         self, features: Tensors, init_checkpoint: Optional[str], model_dir: Optional[str]
     ) -> "tf_estimator.tpu.TPUEstimatorSpec":
-        """Builds one update: gradients, warm start, optimizer, and the numbers to report.
+        """Builds one update: gradients, warm start, optimizer, and the scalars to report.
 
-        `model_dir`: where a TPU's host writes for TensorBoard.
+        `model_dir`: folder of a TPU host's TensorBoard files.
         """
         flags, use_tpu = self.flags, self.flags.use_tpu
         loss_scale = optimization.LossScale() if flags.precision == "float16" else None
@@ -205,13 +205,13 @@ class Program:
     def _losses(
         self, totals: Tensors, micro_batch: Tensors, number: Any
     ) -> Tuple[tf.Tensor, Tensors]:
-        """A micro-batch's part of the loss and of each mean of the batch."""
+        """Returns a micro-batch's share of the batch's loss and of each mean."""
         seed = dropout_seed(self.flags, micro_batch, number)
         values = self.values(micro_batch, self.encoder(True, seed))
         return _means(values, self.weights(micro_batch), totals)
 
     def _totals(self, sums: Tensors) -> Tensors:
-        """By what the weights of each part are divided; it is not 0 where nothing counts."""
+        """Returns part -> divisor of its weights; positive even if all weights are 0."""
         return {
             part: tf.maximum(total + self.epsilon.get(part, 0.0), _SMALLEST_TOTAL)
             for part, total in sums.items()
@@ -232,14 +232,14 @@ def _sums(weights: Tensors) -> Tensors:
 
 
 def _replica_means(scalars: Tensors, *, use_tpu: bool) -> Dict[str, tf.Tensor]:
-    """The means of all replicas or TPU cores, float32 []. Each replica waits for the others."""
+    """Returns means over all replicas or TPU cores, float32 []. Replicas wait for each other."""
     stacked = tf.stack([tf.cast(scalar, tf.float32) for scalar in scalars.values()])
     total, replicas = optimization.sum_over_replicas(stacked, use_tpu=use_tpu)
     return dict(zip(scalars, tf.unstack(total / replicas)))
 
 
 def _means(values: Values, weights: Tensors, totals: Tensors) -> Tuple[tf.Tensor, Tensors]:
-    """The loss, and each mean by name; of a micro-batch, its part of them."""
+    """Returns (loss, means by name). A micro-batch gives its share of the batch's means."""
     losses, means = [], {}
     for part, total in totals.items():
         shares = weights[part] / total
@@ -250,7 +250,7 @@ def _means(values: Values, weights: Tensors, totals: Tensors) -> Tuple[tf.Tensor
 
 
 def _mean_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
-    """Returns tf.metrics by name; the weights of each are under its name with _WEIGHTS."""
+    """Returns tf.metrics by name. `tensors` has the weights of NAME as NAME + _WEIGHTS."""
     return {
         name: tf.metrics.mean(value, tensors[name + _WEIGHTS])
         for name, value in tensors.items()
@@ -258,18 +258,18 @@ def _mean_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
     }
 
 
-# ---- what training starts from ----
+# ---- seed and initial weights ----
 
 
 def dropout_seed(flags: TrainingFlags, batch: Tensors, micro_batch: Any) -> tf.Tensor:
-    """Returns the key of a (micro-)batch's dropout masks, int32 [2].
+    """Returns the seed of a (micro-)batch's dropout masks, int32 [2].
 
-    It is a function of the seed and the step, and differs between micro-batches and replicas. What
-    is compiled for a TPU cannot tell its core, so there the core's own batch tells cores apart.
+    It depends on the seed and the step, and differs between micro-batches and replicas. Code for a
+    TPU does not know its core, so the core's batch makes the seed different there.
 
     Args:
-      batch: has input_ids.
-      micro_batch: its number in the update, an int or int32 [].
+      batch: features with input_ids.
+      micro_batch: index of the micro-batch in the update, an int or int32 [].
     """
     seed = flags.seed
     if seed is None:
@@ -282,9 +282,9 @@ def dropout_seed(flags: TrainingFlags, batch: Tensors, micro_batch: Any) -> tf.T
 
 
 def warm_start(flags: TrainingFlags, init_checkpoint: Optional[str]) -> Optional[Callable]:
-    """Takes the initial weights from a checkpoint, if one is given; returns a scaffold_fn.
+    """Initializes the trainable variables from a checkpoint, if any; returns a scaffold_fn.
 
-    Raises ValueError if it does not fit the graph's trainable variables.
+    Raises ValueError if the checkpoint does not fit the variables.
     """
     if not init_checkpoint:
         return None
@@ -299,7 +299,7 @@ def warm_start(flags: TrainingFlags, init_checkpoint: Optional[str]) -> Optional
 
 
 def check_first_weights(flags: TrainingFlags, config: modeling.AlbertConfig) -> None:
-    """Checks the initial weights of training before features are made.
+    """Checks the initial weights, before features are computed.
 
     Raises:
       UserError: the checkpoint is missing or damaged, or does not fit the configuration.

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The order of work of every script that trains: check, train, evaluate, predict and export."""
+"""The steps of every script that trains: check, train, evaluate, predict and export."""
 
 import contextlib
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -13,11 +13,12 @@ from albert.util import folder_lock
 
 
 class Outcome(NamedTuple):
-    """The results of a run; None for steps that were not requested or already done.
+    """The results of a run; None for steps that you did not request or that were already done.
 
     Attributes:
-      metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
-      predictions, export: the files, and the folder, that were written.
+      metrics: metrics of the best checkpoint, or of --checkpoint; {} if nothing was measured.
+      predictions: the files with predictions.
+      export: the folder of the exported model.
     """
 
     training: Optional[hooks.TrainingSummary]
@@ -28,14 +29,14 @@ class Outcome(NamedTuple):
 
 
 class Workflow:
-    """One run of a script. Its subclasses are the steps of pretraining and of fine-tuning.
+    """One run of a script. The subclasses define the steps of pretraining and of fine-tuning.
 
-    A subclass checks the flags and finds the model when it is made. Its `evaluate` and
-    `predict_and_export` do nothing if no flag asks for them.
+    The constructor of a subclass checks the flags and finds the model. `evaluate` and
+    `predict_and_export` do nothing unless a flag requests them.
 
     Attributes:
-      flags: the flags, with the model's files.
-      config: of the model.
+      flags: the flags, completed with the model's files.
+      config: the model's configuration.
       is_chief: whether this process writes checkpoints and results.
     """
 
@@ -43,18 +44,16 @@ class Workflow:
     config: modeling.AlbertConfig
 
     def __init__(self, flags: TrainingFlags):
-        """Checks the flags of training; raises UserError."""
+        """Checks the training flags; raises UserError."""
         estimators.check_batch_sizes(flags)
         self.is_chief = distribution.is_chief(flags)
 
     def run(self) -> Outcome:
-        """Does what the flags ask for.
-
-        Of several workers all train, and the chief does the rest.
+        """Runs the steps that the flags request. All workers train; the chief does the rest.
 
         Raises:
-          UserError: flags, data or checkpoints that do not fit each other.
-          hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+          UserError: flags, data or checkpoints do not fit each other.
+          hooks.TrainingDivergedError: the loss or the gradient is NaN or infinite.
         """
         flags = self.flags
         with contextlib.ExitStack() as stack:
@@ -73,22 +72,22 @@ class Workflow:
     # ---- the steps ----
 
     def check(self) -> None:
-        """Reads the data, and logs what is run; raises UserError for what does not fit."""
+        """Reads the data, checks that they fit the model, and logs what runs; raises UserError."""
         raise NotImplementedError
 
     def train(self) -> Optional[hooks.TrainingSummary]:
-        """Trains to the last step; returns None if that was done before."""
+        """Trains to the last step; returns None if training was already finished."""
         raise NotImplementedError
 
     def evaluate(self) -> Tuple[Optional[EvaluationSummary], Mapping[str, Any]]:
         """Evaluates each checkpoint once, and keeps the best.
 
-        Returns the summary, and the metrics of the best checkpoint. The summary is None if one
-        checkpoint alone was evaluated.
+        Returns (summary, metrics of the best checkpoint). The summary is None if --checkpoint names
+        one checkpoint.
         """
         raise NotImplementedError
 
     def predict_and_export(self, metrics: Mapping[str, Any]) -> Tuple[Sequence[str], Optional[str]]:
-        """Returns the files of predictions, and the folder of an exported model."""
+        """Returns (files with predictions, folder of the exported model)."""
         del metrics
         return (), None

@@ -195,8 +195,8 @@ def test_heartbeat_ends_process_when_peer_is_gone(monkeypatch, capsys, is_over, 
         ended.set()
 
     monkeypatch.setattr(peer_watch, "is_reachable", is_reachable)
-    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_LOOKS", 0.01)
-    monkeypatch.setattr(peer_watch, "_LEAST_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CHECKS", 0.01)
+    monkeypatch.setattr(peer_watch, "_MIN_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(peer_watch.os, "_exit", leave)
     watch = peer_watch.heartbeat(
         [never, there],

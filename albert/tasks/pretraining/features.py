@@ -1,8 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The records of pretraining, and how training and evaluation read them.
+"""The records of pretraining, and the input functions that read them.
 
-Dimensions: B batch, S sequence, P predictions a sequence.
+Dimensions: B batch, S sequence, P predictions per sequence.
 """
 
 import collections
@@ -27,8 +27,8 @@ _LOGGER = logging.getLogger("albert")
 
 Tensors = Mapping[str, tf.Tensor]
 
-_RECORDS_TO_CHECK = 10  # of each file
-# The metadata that training needs; the rest may be long, and there may be many files.
+_RECORDS_TO_CHECK = 10  # in each file
+# The metadata that training needs. Other metadata can be long, and there can be many files.
 _MASK_SETTINGS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
 _ID = range(1 << 24)
 _METADATA = {
@@ -39,7 +39,7 @@ _METADATA = {
     "vocabulary": ({"mask_id": _ID, "ordinary": [[_ID, _ID]]}, None),
 }
 _SEQUENCES = ("input_ids", "input_mask", "segment_ids", "token_boundary")
-_EVALUATION_SEED = 0  # no result may depend on the training's seed
+_EVALUATION_SEED = 0  # results must not depend on the training's seed
 
 
 # ---------------------------------------------------------------------------------------------
@@ -58,24 +58,24 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.F
             feature("input_ids", sequence),
             feature("input_mask", sequence),
             feature("segment_ids", sequence),
-            # Only masking on the fly needs it, and records of other makers may lack it.
+            # Only --masked_lm_budget needs it. Records of other programs may lack it.
             feature("token_boundary", sequence, default=0),
-            # Records to be masked on the fly have none of these.
+            # Records without masks lack these three.
             feature("masked_lm_positions", predictions, default=0),
             feature("masked_lm_ids", predictions, default=0),
             feature("masked_lm_weights", predictions, tf.float32, default=0),
-            # The name is historic: it holds the label of the sentence order.
+            # BERT's name; here it is the label of the sentence order.
             feature("next_sentence_labels", (1,)),
         )
     )
 
 
 class RecordFile(NamedTuple):
-    """A record file, its metadata, and what its first records hold."""
+    """A file of pretraining records: its metadata, and a summary of its first records."""
 
     path: str
     metadata: Dict[str, Any]  # {} if there is none
-    largest: Dict[str, float]  # the largest value of each feature, 0 of one that is missing
+    largest: Dict[str, float]  # feature -> largest value; 0 if the feature is missing
 
     @property
     def has_masks(self) -> bool:
@@ -89,8 +89,8 @@ def read_files(
     """Reads the metadata and the first records of files.
 
     Raises:
-      ValueError: a file is empty, is not of `feature_spec`, does not fit the model, or has no masks
-        and gets none.
+      ValueError: a file is empty, is not of `feature_spec`, or does not fit the model; or it has no
+        masks, and --masked_lm_budget is 0.
     """
     spec = feature_spec(flags.max_seq_length, flags.max_predictions_per_seq)
 
@@ -105,7 +105,7 @@ def read_files(
             try:
                 features = tf.train.Example.FromString(record).features.feature
             except message.DecodeError:
-                collections.deque(record_files.records(path), maxlen=0)  # says which is damaged
+                collections.deque(record_files.records(path), maxlen=0)  # names the damaged record
                 raise
             for name, feature in features.items():
                 values = feature.int64_list.value or feature.float_list.value
@@ -159,16 +159,16 @@ def input_fn_builder(
 ) -> Callable:
     """Returns an estimator's input function: params -> tf.data.Dataset of feature dicts.
 
-    In training the batches are endless, and batch n is a function of the seed and n. In evaluation
-    each record comes once, and the last batch is filled up with records of weight zero.
+    In training, the batches are endless, and batch n depends only on the seed and n. In evaluation,
+    each record comes once, and records of weight zero fill up the last batch.
 
     Args:
-      num_cpu_threads: taken for existing callers; tf.data finds the number itself.
-      start_step: training resumes with the batch of this step.
-      max_batches: of evaluation.
-      index_folder: cache folder for the offsets of records.
-      padding: one of configs.flags.PADDINGS; in evaluation bucket is as longest.
-      transform: what `masks_on_the_fly` returns.
+      num_cpu_threads: ignored; tf.data chooses the number.
+      start_step: training begins with the batch of this step.
+      max_batches: maximum batches of an evaluation.
+      index_folder: cache folder for the records' offsets.
+      padding: one of configs.flags.PADDINGS; in evaluation, bucket works like longest.
+      transform: the result of `masks_on_the_fly`.
     """
     del num_cpu_threads
     spec = feature_spec(max_seq_length, max_predictions_per_seq)
@@ -179,7 +179,7 @@ def input_fn_builder(
         return padded_batches.input_fn(input_files, spec, is_training=True, padding=cut, **reading)
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
-        """Reads batches of params["batch_size"], the part of one core."""
+        """Reads batches of params["batch_size"], which is the size for one core."""
         shard = batches.input_shard(params)
         read = functools.partial(
             batches.evaluation_batches,
@@ -188,12 +188,12 @@ def input_fn_builder(
             batch_size=params["batch_size"],
             **reading,
         )
-        # A TPU's host serves a batch to each of its cores in one step of evaluation.
-        most = max_batches and max_batches * shard.batches_per_step
-        served = read(max_batches=most, shard=shard)
+        # In each evaluation step, a TPU's host serves a batch to each of its cores.
+        core_batches = max_batches and max_batches * shard.batches_per_step
+        served = read(max_batches=core_batches, shard=shard)
         if not params.get("use_tpu"):
             return padded_batches.cut(served, cut)
-        # All cores of a TPU want a batch in each step, also when there is none any more.
+        # Each TPU core needs a batch in each step, even after the last record.
         weightless = batches.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
         )
@@ -214,16 +214,16 @@ def masks_on_the_fly(
     is_training: bool,
     vocabulary: Optional[words.PieceTable] = None,
 ) -> Optional[Callable]:
-    """Returns the transform that draws masks for --masked_lm_budget; None: the records have theirs.
+    """Returns the transform that draws masks for --masked_lm_budget; None uses the records' masks.
 
-    They are of the kind that the records' metadata names, or by default the paper's. Evaluation
-    keeps the records' masks, and draws the same ones each time if there are none.
+    The records' metadata choose the kind of masks; the default is the paper's. Evaluation uses the
+    records' masks. If the records have no masks, every evaluation draws the same ones.
 
     Args:
-      vocabulary: the one to use if the metadata has none.
+      vocabulary: used if the metadata have none.
 
     Raises:
-      ValueError: files of different masks, or without what masking needs.
+      ValueError: files have different kinds of masks, or lack data that masking needs.
     """
     budget = flags.masked_lm_budget
     if not budget or (not is_training and all(file.has_masks for file in files)):
@@ -270,7 +270,7 @@ def masks_on_the_fly(
 def _recorded_masks(
     files: Sequence[RecordFile],
 ) -> Tuple[Dict[str, Any], Optional[Mapping[str, Any]]]:
-    """The masking flags and the vocabulary in the metadata, which all files must share."""
+    """Returns (masking flags, vocabulary) from the metadata; UserError if files differ."""
     first: Any = None
     for path, metadata, _ in files:
         if not metadata:
@@ -291,7 +291,7 @@ def _recorded_masks(
 def evaluation_part(
     files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
 ) -> Tuple[List[str], int]:
-    """Returns the files that an evaluation of at most `max_steps` batches reads, and its steps."""
+    """Returns (files that an evaluation of at most `max_steps` batches reads, steps)."""
     index = record_files.load(files, folder=index_folder, enough=batch_size * max_steps)
     batch_count = math.ceil(sum(file.count for file in index) / batch_size)
     return [file.path for file in index], min(max_steps, batch_count)

@@ -27,7 +27,8 @@ class PretrainingFlags(shared.TrainingFlags):
     max_predictions_per_seq: int = data_flag(20, "Maximum masked tokens of a record.", lower=1)
     masked_lm_budget: float = data_flag(
         0.0,
-        "Draw new masks in each pass; masked tokens per unmasked token, such as 0.18; 0: off.",
+        "Draw masks during training. Ratio of masked to unmasked tokens, such as 0.1765 (15%); 0: "
+        "use the records' masks.",
         lower=0,
         upper=1,
     )
@@ -68,7 +69,7 @@ class PretrainingFlags(shared.TrainingFlags):
         None, "Stop at this step of --num_train_steps; the next run resumes.", lower=1
     )
     train_layers: Optional[int] = training_flag(
-        None, "Train this many of the layers, which share weights (arXiv:2010.12562).", lower=1
+        None, "Use only the first N layers (models with shared weights; arXiv:2010.12562).", lower=1
     )
     save_checkpoints_steps: int = flag(5000)
     keep_checkpoint_max: int = shared.keep_checkpoint_max()

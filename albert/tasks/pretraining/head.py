@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What pretraining trains: ALBERT with its two heads.
+"""The trainable model of pretraining: ALBERT with two heads.
 
 The model predicts masked words, and whether two segments were swapped (arXiv:1909.11942, section
-3.1). Its loss is the sum of the two losses.
+3.1). Its loss is the sum of both losses.
 
-Dimensions: B batch, S sequence, P predictions a sequence.
+Dimensions: B batch, S sequence, P predictions per sequence.
 """
 
 from typing import Any, Dict, Mapping
@@ -23,15 +23,15 @@ from albert.training.program import Tensors
 class PretrainingProgram(program.Program):
     """ALBERT with the heads for masked words and for the order of sentences.
 
-    Features are those of `records.feature_spec`, int32 and float32, with a leading dimension B, and
-    optionally is_real_example [B], 0 for records that only fill up a batch.
+    Features are as in `features.feature_spec`, int32 and float32, with a leading dimension B. They
+    can have is_real_example [B], which is 0 for records that only fill up a batch.
     """
 
     epsilon = {"masked_lm": 1e-5}
     compiles_evaluation = True
 
     def __init__(self, flags: PretrainingFlags, config: modeling.AlbertConfig):
-        """Takes the arguments of Program; the flags have the schedule."""
+        """Takes the arguments of Program, but reads the schedule from the flags."""
         schedule = program.Schedule(
             flags.num_train_steps,
             flags.num_warmup_steps,
@@ -52,7 +52,7 @@ class PretrainingProgram(program.Program):
         }
 
     def values(self, features: Tensors, encoder: Encoder) -> program.Values:
-        """Returns losses and accuracies, 1 or 0, of masked words and sentence orders."""
+        """Returns losses and accuracies (1 or 0) of masked words and sentence orders."""
         model = modeling.AlbertModel(
             encoder.config,
             encoder.is_training,
@@ -83,11 +83,11 @@ class PretrainingProgram(program.Program):
 
 
 def _losses_and_accuracies(head: modeling.HeadOutput, labels: tf.Tensor) -> Tensors:
-    # Logits, because log_probs of 30,000 words would take far longer. A tie counts as right: argmax
-    # would take three times as long.
+    # Compare logits, because log_probs of 30,000 words would take far longer. A tie counts as
+    # right. (Comparing with the maximum is three times as fast as argmax.)
     logits = head.log_probs.op.inputs[0]
-    of_labels = plain.gather_columns(logits, tf.reshape(labels, [-1]))
-    is_right = tf.equal(of_labels, tf.reduce_max(logits, axis=-1))
+    label_logits = plain.gather_columns(logits, tf.reshape(labels, [-1]))
+    is_right = tf.equal(label_logits, tf.reduce_max(logits, axis=-1))
     return {"loss": head.per_example_loss, "accuracy": tf.cast(is_right, tf.float32)}
 
 
@@ -104,7 +104,7 @@ def model_fn_builder(
     start_warmup_step=0,
     **more,
 ):
-    """Returns `model_fn` for a TPUEstimator; more keywords: fields of PretrainingFlags."""
+    """Returns `model_fn` for a TPUEstimator; other keywords are fields of PretrainingFlags."""
     flags = PretrainingFlags(
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
@@ -122,6 +122,6 @@ def model_fn_builder(
 
 
 def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns an estimator's results with the exact loss; its own is a mean of batch means."""
+    """Returns an estimator's results with the exact loss, not its mean of the batches' means."""
     loss = results["masked_lm_loss"] + results["sentence_order_loss"]
     return dict(results, loss=loss, global_step=int(results["global_step"]))

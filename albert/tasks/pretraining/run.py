@@ -47,7 +47,7 @@ class Pretraining(workflow.Workflow):
             )
         self.config, self._config_to_train = config, config_to_train(flags, config)
         self.vocabulary: Optional[Vocabulary] = None
-        # Of the vocabulary that flags name; only its ids are used.
+        # From the vocabulary that the flags name; only its ids are used.
         self._tokenizer: Optional[tokenization.FullTokenizer] = None
 
     def check(self) -> None:
@@ -90,7 +90,7 @@ class Pretraining(workflow.Workflow):
             made_from=self.made_from(),
             keep_checkpoint_max=flags.keep_checkpoint_max,
         )
-        if vocabulary and not summary:  # of a training that has ended
+        if vocabulary and not summary:  # training was already finished
             model_vocabulary.put(flags.output_dir, vocabulary)
         return summary
 
@@ -114,7 +114,7 @@ class Pretraining(workflow.Workflow):
     def _input_fn(
         self, files: RecordFiles, *, is_training: bool, **more: Any
     ) -> estimators.InputFn:
-        """Training or evaluation input; `more` are arguments of input_fn_builder."""
+        """Returns the input function; `more` are arguments of input_fn_builder."""
         flags, tokenizer, vocabulary = self.flags, self._tokenizer, None
         if flags.masked_lm_budget and tokenizer:
             vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
@@ -175,9 +175,9 @@ class Pretraining(workflow.Workflow):
 
 
 def find_vocabulary(flags: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
-    """Returns the vocabulary of records; None, with a warning, if it is missing.
+    """Returns the records' vocabulary; None, with a warning, if it is missing.
 
-    Raises ValueError if --output_dir has another one.
+    Raises ValueError if --output_dir has another vocabulary.
     """
     vocabulary = None
     for key in model_vocabulary.KEYS:
@@ -211,7 +211,7 @@ def find_vocabulary(flags: PretrainingFlags, files: RecordFiles) -> Optional[Voc
 def config_to_train(
     flags: PretrainingFlags, config: modeling.AlbertConfig
 ) -> modeling.AlbertConfig:
-    """Returns the configuration with --train_layers; ValueError if its layers share too little."""
+    """Returns the configuration with --train_layers; ValueError if the model does not allow it."""
     layers, most = flags.train_layers, config.num_hidden_layers
     if layers in (None, most):
         return config

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of google-research/albert's create_pretraining_data, for programs.
 
-As in the reference, they read other settings (ngram, do_whole_word_mask, spm_model_file and so on)
-from FLAGS, and keep all instances in memory. The state of `rng`, a random.Random, decides all
-random numbers. docs/from_google_albert.md lists differences in the data.
+As in google-research/albert, they read other settings (ngram, do_whole_word_mask, spm_model_file
+and so on) from FLAGS, and keep all instances in memory. All random numbers depend only on the state
+of `rng`, a random.Random. docs/from_google_albert.md lists differences in the data.
 """
 
 import contextlib
@@ -27,18 +27,18 @@ from albert.tasks.pretraining import features as pretraining_records
 from albert.util import cli
 
 _SPECIAL = ("[CLS]", "[SEP]")
-_MASKS = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")  # perhaps not there
-_OTHER_DOCUMENTS = 8  # from which random_next_sentence takes text, in a call for one document
+_MASKS = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")  # missing without masks
+_OTHER_DOCUMENTS = 8  # sources of random_next_sentence in a call for one document
 
 
 @dataclasses.dataclass(eq=False, repr=False)
 class TrainingInstance:
-    """A pair of segments, masked."""
+    """A masked pair of segments."""
 
     tokens: List[str]  # with [CLS] and [SEP]
     segment_ids: List[int]  # 0 or 1 for each token
     masked_lm_positions: List[int]  # ascending
-    masked_lm_labels: List[str]  # the tokens that stood there
+    masked_lm_labels: List[str]  # the original tokens at these positions
     is_random_next: bool  # swapped, or with --random_next_sentence: B is from another document
     token_boundary: List[int]  # 1 for a token that starts a word, and for [CLS] and [SEP]
 
@@ -60,7 +60,7 @@ def create_training_instances(
     """Returns the shuffled instances of all passes over text files.
 
     Raises:
-      ValueError: a setting out of its range, or text that cannot be read.
+      ValueError: a setting is out of range, or a file cannot be read.
     """
     flags = _settings(
         rng,
@@ -90,7 +90,7 @@ def create_instances_from_document(
     vocab_words,
     rng,
 ) -> List[TrainingInstance]:
-    """Returns the instances of one pass over a document (of lists of tokens), in its order."""
+    """Returns the instances of one pass over a document (lists of tokens), in document order."""
     flags = _settings(
         rng,
         max_seq_length=max_seq_length,
@@ -122,14 +122,14 @@ def create_instances_from_document(
 def create_masked_lm_predictions(
     tokens, masked_lm_prob, max_predictions_per_seq, vocab_words, rng
 ) -> Tuple[List[str], List[int], List[str], List[int]]:
-    """Masks one sequence; [CLS] and [SEP] stay, and end a word.
+    """Masks one sequence. [CLS] and [SEP] are never masked, and end a word.
 
     Returns:
-      The tokens after masking, the positions to predict in ascending order, the tokens that stood
-      there, and token_boundary (see TrainingInstance).
+      (masked tokens, ascending positions to predict, original tokens at these positions,
+      token_boundary); see TrainingInstance.
 
     Raises:
-      ValueError: vocab_words has no ordinary token to replace others by.
+      ValueError: vocab_words has no ordinary token to use as a replacement.
     """
     is_token = np.array([[piece not in _SPECIAL for piece in tokens]])
     boundary = (_starts_word(tokens) | ~is_token).astype(int)
@@ -154,9 +154,10 @@ def create_masked_lm_predictions(
 def write_instance_to_example_files(
     instances, tokenizer, max_seq_length, max_predictions_per_seq, output_files
 ) -> None:
-    """Writes instances as records, in turn to each of the files, which appear when all is written.
+    """Writes instances as records, to each file in turn. The files appear when all are complete.
 
-    They are padded to max_seq_length and max_predictions_per_seq (twice with --do_permutation).
+    Records are padded to max_seq_length and max_predictions_per_seq (with --do_permutation, twice
+    max_predictions_per_seq).
 
     Raises:
       ValueError: an instance is longer, or has more predictions.
@@ -191,22 +192,22 @@ def write_instance_to_example_files(
 
 
 def create_int_feature(values) -> tf.train.Feature:
-    """Returns whole numbers as a part of a tf.train.Example."""
+    """Returns integers as a feature of a tf.train.Example."""
     return tf.train.Feature(int64_list=tf.train.Int64List(value=list(values)))
 
 
 def create_float_feature(values) -> tf.train.Feature:
-    """Returns numbers as a part of a tf.train.Example."""
+    """Returns floats as a feature of a tf.train.Example."""
     return tf.train.Feature(float_list=tf.train.FloatList(value=list(values)))
 
 
 def is_start_piece(piece) -> bool:
-    """Returns whether a token starts a word; --spm_model_file decides between the two rules."""
+    """Returns whether a token starts a word. --spm_model_file chooses SentencePiece's rule."""
     return bool(_starts_word([piece])[0])
 
 
 def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
-    """Removes tokens at the front or back of the longer list until both fit max_num_tokens."""
+    """Removes tokens at either end of the longer list until both fit max_num_tokens together."""
     zero, length_a, length_b = np.array([[0], [len(tokens_a)], [len(tokens_b)]])
     key = random_keys.seed_key(rng.getrandbits(64))
     pairs = segment_pairs.Pairs(zero, length_a, zero, length_b, label=zero, key=key)
@@ -215,7 +216,7 @@ def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
     tokens_b[:] = tokens_b[cut.start_b[0] : cut.start_b[0] + cut.length_b[0]]
 
 
-# ---- what they share
+# ---- shared functions
 
 
 def _flags() -> RecordFlags:
@@ -223,12 +224,12 @@ def _flags() -> RecordFlags:
 
 
 def _settings(rng: random.Random, **arguments: Any) -> RecordFlags:
-    """The settings that arguments and FLAGS make, with a seed that `rng` draws."""
+    """Returns FLAGS with these arguments, and a seed that `rng` draws."""
     return _flags().replace(random_seed=rng.getrandbits(64), **arguments)
 
 
 def _starts_word(tokens: Sequence[str]) -> np.ndarray:
-    """bool [number of tokens]; [CLS] and [SEP] start none."""
+    """Returns whether each token starts a word, bool [number of tokens]; not [CLS] and [SEP]."""
     flags = _flags()
     rule = words.word_start_rule(bool(flags.spm_model_file), flags.word_start)
     return np.array([token not in _SPECIAL and rule(token) for token in tokens], bool)
@@ -236,7 +237,7 @@ def _starts_word(tokens: Sequence[str]) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2)
 def _vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
-    """Numbers for the tokens of a vocabulary, and what masking needs to know about them."""
+    """Returns (token -> id, table for masking) of a vocabulary."""
     tokens = dict.fromkeys([*vocab_words, *_SPECIAL, "[MASK]"])
     numbers = {token: number for number, token in enumerate(tokens)}
     return numbers, words.piece_table(numbers)
@@ -245,7 +246,7 @@ def _vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.Pie
 def _numbered(
     tokens: Sequence[str], vocab_words: Sequence[str]
 ) -> Tuple[np.ndarray, List[str], words.PieceTable]:
-    """Numbers (int32) for tokens, the token of each number, and what masking needs to know."""
+    """Returns (int32 ids of tokens, token of each id, table for masking)."""
     vocabulary, table = _vocabulary(tuple(vocab_words))
     numbers = dict(vocabulary)
     ids = [numbers.setdefault(token, len(numbers)) for token in tokens]
@@ -253,7 +254,7 @@ def _numbered(
 
 
 def _instances(features: Mapping[str, np.ndarray], names: Any) -> List[TrainingInstance]:
-    """The rows of masking.masked_features; `names` has the token of each id."""
+    """Returns the rows of masking.masked_features as instances; `names` has each id's token."""
     rows = len(features["input_ids"])
     columns = {name: np.zeros([rows, 0]) for name in _MASKS}
     columns.update(features)
