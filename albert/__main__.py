@@ -11,7 +11,6 @@ You can also write `python -m albert COMMAND`.
 import os
 import runpy
 import sys
-import textwrap
 
 from albert import __version__, commands
 from albert.util import cli, log, wording
@@ -44,7 +43,7 @@ def help_text() -> str:
         lines.append(f"\n{group}:")
         for name in names:
             summary = cli.docstring(commands.module_of(name)).splitlines()[0]
-            lines.append(textwrap.fill(f"  {name:<30}{summary}", 100, subsequent_indent=" " * 32))
+            lines.append(f"  {name:<30}{summary}")
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT on classification or regression, evaluates, predicts and exports.
+"""Fine-tunes ALBERT on classification or regression.
 
   python -m albert.run_classifier --task_name=MRPC --data_dir=glue --output_dir=output/mrpc \\
       --albert_dir=base_v2 --max_seq_length=128 --train_batch_size=32 --learning_rate=2e-5 \\

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretrains ALBERT on records made by create_pretraining_data, and evaluates it.
+"""Pretrains ALBERT on the records of create_pretraining_data.
 
   python -m albert.run_pretraining --albert_config_file=albert/configs/albert_base_v2.json \\
       --input_file='data/train*.tf_record' --eval_file='data/eval*.tf_record' \\

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT on RACE (multiple choice), evaluates and predicts.
+"""Fine-tunes ALBERT on RACE (multiple choice).
 
   python -m albert.run_race --data_dir=data --output_dir=output/race \\
       --albert_dir=base_v2 --max_seq_length=512 --max_qa_length=128 --train_batch_size=32 \\

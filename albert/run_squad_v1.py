@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT on SQuAD v1.1, evaluates, answers questions and exports.
+"""Fine-tunes ALBERT on SQuAD v1.1, and answers questions.
 
   python -m albert.run_squad_v1 --output_dir=output/squad_v1 --train_file=train-v1.1.json \\
       --predict_file=dev-v1.1.json --albert_dir=base_v2 --do_train --do_predict

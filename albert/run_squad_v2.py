@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT on SQuAD v2.0, evaluates, answers questions and exports.
+"""Fine-tunes ALBERT on SQuAD v2.0, and answers questions.
 
 In SQuAD v2.0, a question may have no answer.
 

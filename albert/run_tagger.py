@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes ALBERT to tag words, for example to find entities, evaluates and predicts.
+"""Fine-tunes ALBERT to tag words, for example to find entities.
 
   python -m albert.run_tagger --data_dir=wnut --output_dir=output/wnut --albert_dir=base_v2 \\
       --do_train --do_eval --do_predict

@@ -25,7 +25,7 @@ GROUPS = {
         "run_tagger",
         "sweep",
     ),
-    "Answers": ("predict", "embed", "fill_mask"),
+    "Inference": ("predict", "embed", "fill_mask"),
     "Models": (
         "download_model",
         "convert_checkpoint",

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Makes records for run_pretraining on a cluster, by Apache Spark.
+"""Makes records for run_pretraining on a cluster, with Apache Spark.
 
   python -m albert create_pretraining_data_spark --master=spark://host:7077 \\
       --input_file='hdfs:///text/*.txt' --output_file='/shared/data/train-*.tf_record' \\

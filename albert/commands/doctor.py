@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checks whether this machine is ready to train, and tells you how to solve problems.
+"""Checks whether this machine is ready to train.
 
   python -m albert doctor
   python -m albert doctor --output_dir=/data/run1 --spm_model_file=30k-clean.model
 
 In less than a minute, the doctor checks the versions of Python and TensorFlow, the devices, the
 space for checkpoints, the vocabulary, and a few training steps of a two-layer model in float32 and
-bfloat16. If a line says PROBLEM, solve it first. The exit status is then 1.
+bfloat16. A line that says PROBLEM also says how to solve it. The exit status is then 1.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads public data sets into the folders that the other scripts read.
+"""Downloads public data sets into the folders that the scripts read.
 
   python -m albert download_data glue --data_dir=glue
   python -m albert download_data squad_v2,race --data_dir=data

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Turns texts, or pairs of texts, into vectors with a pretrained or fine-tuned model.
+"""Turns texts into vectors with a pretrained or fine-tuned model.
 
   python -m albert embed --albert_dir=base_v2 --input_file=sentences.txt --output_file=out.npy
   python -m albert embed --albert_hub_module_handle=modules/albert_base --pooling=mean < in > out

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Exports a model as a small, fast file for TensorFlow Lite or ONNX Runtime.
+"""Exports a model as a small file for TensorFlow Lite or ONNX Runtime.
 
   python -m albert export_model --model_dir=output/mrpc --output_dir=export/mrpc-int8 \\
       --format=onnx --quantize=int8 --eval_file=glue/MRPC/dev.tsv

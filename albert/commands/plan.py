@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Computes the parameters, memory and largest batch of a training run in advance.
+"""Computes the parameters, memory and largest batch of a training.
 
   python -m albert plan base_v2 --max_seq_length=128 --batch=32 --memory_gb=12
   python -m albert plan --albert_config_file=albert_config.json --task=squad_v2

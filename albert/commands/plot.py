@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Draws training curves and evaluation results of runs, and prints them as a table.
+"""Draws training curves and evaluation results, and prints a table.
 
   python -m albert plot output/base
   python -m albert plot output/rte-1 output/rte-2 --output_file=rte.png

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Predicts labels of texts, or of pairs of texts, with a fine-tuned classifier.
+"""Predicts labels of texts or pairs with a fine-tuned classifier.
 
   python -m albert predict --model_dir=output/mrpc --text_a='He left.' --text_b='He went away.'
   python -m albert predict --model_dir=output/mrpc --input_file=pairs.tsv --output_file=answers

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Shows ALBERT's three changes to BERT, with numbers and example sentences.
+"""Shows ALBERT's three changes to BERT, with numbers and examples.
 
   python -m albert show_changes
   python -m albert show_changes base_v2 --language=zh

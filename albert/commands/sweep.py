@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes a model on several tasks, with several seeds and settings.
+"""Fine-tunes on several tasks, with several seeds and settings.
 
   python -m albert sweep --data_dir=glue --model_dir=base_v2 --output_dir=output/glue
   python -m albert sweep --suite=clue --data_dir=clue --model_dir=albert_base_zh \\

@@ -15,7 +15,7 @@ import shlex
 from typing import Container, List, NamedTuple, Sequence
 
 from albert.downloads.flags import Source
-from albert.util import cli, wording
+from albert.util import wording
 from albert.util.errors import UserError
 
 
@@ -82,6 +82,6 @@ def how_to_get(folders: Container[str], data_dir: str) -> str:
             continue  # a download leaves it as it is
         if item.by_hand:
             return f" {item.name} is available on request only: {item.by_hand}."
-        command = cli.as_started("python -m albert download_data")
-        return f" To download it, run: {command} {item.name} --data_dir={shlex.quote(folder)}"
+        command = f"python -m albert download_data {item.name} --data_dir={shlex.quote(folder)}"
+        return f" To download it, run: {command}"
     return ""

@@ -60,14 +60,14 @@ def run(
     log.open_closed_streams()
     _print_any_text()
     if set(sys.argv[1:]) & set(_HELP):
-        show(f"{as_started(usage)}\n{flags_help(kind)}")
+        show(f"{as_started(usage.rstrip())}\n{flags_help(kind)}")
     if "--version" in sys.argv[1:]:
         show(__version__)
     log.show()
     try:
         flags = flags_lib.read(kind, absl_flags.FLAGS, sys.argv, fallback=fallback)
     except UserError as error:
-        print(f"ERROR: {error} --help shows the flags.", file=sys.stderr)
+        print(f"ERROR: {as_started(str(error))} --help shows the flags.", file=sys.stderr)
         sys.exit(2)
     is_verbose = absl_flags.FLAGS[flags_lib.VERBOSE].value or absl_flags.FLAGS.verbosity >= 1
     main = inspect.unwrap(main)  # `reads_flags` would only hand the flags on
@@ -93,7 +93,8 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
             raise
         if is_verbose:
             traceback.print_exc()
-        print(f"ERROR: {error if is_users else errors.in_one_line(error)}", file=sys.stderr)
+        text = as_started(str(error)) if is_users else errors.in_one_line(error)
+        print(f"ERROR: {text}", file=sys.stderr)
         return 1
     finally:
         try:
@@ -103,7 +104,7 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
 
 
 def as_started(text: str) -> str:
-    """Returns a usage text with commands written as the user started this process."""
+    """Returns a text with commands written as the user started this process."""
     return re.sub(r"python -m albert[ .](?=\w)", "albert ", text) if is_installed else text
 
 

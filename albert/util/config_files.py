@@ -18,7 +18,7 @@ from typing import Any, Dict, Mapping
 
 import tomli
 
-from albert.util import files
+from albert.util import files, wording
 from albert.util.errors import UserError
 
 RECORD_NAME = "run.toml"  # in the output folder of a run
@@ -61,7 +61,7 @@ def record(path: str, values: Mapping[str, Any], *, is_training: bool = False) -
     if is_training:
         values = {**values, "do_train": True}  # which is the default of a script
     module = getattr(sys.modules["__main__"], "__spec__", None)
-    command = f"python -m {module.name} " if module else ""
+    command = f"{wording.command_of(module.name)} " if module else ""
     lines = [f"{_HEADER}{command}--config={shlex.quote(path)}"]
     for name in sorted(values):
         if values[name] is not None:

@@ -23,6 +23,11 @@ def counted(count: float, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
+def command_of(module: str) -> str:
+    """Returns "python -m albert plan" for "albert.commands.plan", as the documents write it."""
+    return f"python -m {module.replace('albert.commands.', 'albert ')}"
+
+
 def table(cells: Sequence[Sequence[str]], *, left: Collection[int]) -> List[str]:
     """Returns the lines of a table, whose first row is its head; columns in `left` align left."""
     widths = [max(map(len, column)) for column in zip(*cells)]

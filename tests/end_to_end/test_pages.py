@@ -97,7 +97,9 @@ def follow(page: str, length: str = STEPS) -> None:
 SHELL = """set -e
 pip() { :; }
 python() {
-    module=${2#albert.} small=SMALL_${2#albert.}
+    module=${2#albert.}
+    if [ "$module" = albert ]; then module=$3; fi
+    small=SMALL_$module
     if [ "$module" != download_data ]; then "$PYTHON" "$@" ${!small}; fi
 }
 """

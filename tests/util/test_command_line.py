@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import albert
-from albert import commands
+from albert import __main__, commands
 from tests.support import ROOT, cases
 
 # What takes a tenth of a second and more to import.
@@ -94,3 +94,7 @@ def test_early_answers_without_tensorflow():
 
 def test_every_script_has_a_command():
     assert sorted(map(commands.module_of, commands.NAMES)) == scripts()
+
+
+def test_each_command_has_one_line_of_help():
+    assert max(map(len, __main__.help_text().splitlines())) <= 100

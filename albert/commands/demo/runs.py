@@ -11,7 +11,7 @@ import shlex
 import time
 from typing import Any, Dict, Iterator, List
 
-from albert.util import files, folder_lock, json_files
+from albert.util import files, folder_lock, json_files, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -33,7 +33,8 @@ class Run:
         """Calls the main of one of the package's scripts with these flags."""
         name = module.__name__.split(".")[-1]
         arguments = [f"--{key}={value}" for key, value in flags.items()]
-        self.lines.append(" ".join(["python -m albert", name, *map(shlex.quote, arguments)]))
+        command = wording.command_of(module.__name__)
+        self.lines.append(" ".join([command, *map(shlex.quote, arguments)]))
         print(f"    {self.lines[-1]}", flush=True)
         began = time.time()
         module.main(flags_lib.parse(module.Flags, arguments))
