@@ -13,12 +13,12 @@ import runpy
 import sys
 
 from albert import __version__, commands
-from albert.util import cli, log, wording
+from albert.util import cli, wording
 
 
 def main() -> None:
     """Runs the command named by the first argument of the process."""
-    log.open_closed_streams()
+    cli.open_closed_streams()
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     command = name.replace("-", "_")
     if name in ("--help", "-h", "-?", "help"):

@@ -27,7 +27,7 @@ from albert.tasks.classification.features import (  # noqa: F401  by the names u
     truncated_lengths,
 )
 from albert.tasks.classification.head import classification_head  # noqa: F401
-from albert.training import fine_tuning_program
+from albert.training import program
 
 
 class DataProcessor:
@@ -300,7 +300,7 @@ def model_fn_builder(
     Further keywords are fields of FineTuningFlags. One label is regression, whatever `task_name`.
     """
     del task_name
-    return fine_tuning_program.published_model_fn(
+    return program.published_model_fn(
         heads.classification_head(num_labels),
         albert_config,
         hub_module=hub_module,

@@ -20,7 +20,8 @@ docs/from_google_albert.md lists the differences from google-research/albert's s
 """
 
 from albert.pretraining_data.flags import JobFlags as Flags
-from albert.util import cli, config_files, files
+from albert.util import cli, files
+from albert.util import flags as flags_lib
 
 
 @cli.reads_flags(Flags)
@@ -30,7 +31,7 @@ def main(flags: Flags) -> None:
 
     job.create_pretraining_data(flags)
     first_file = files.split_paths(flags.output_file)[0]
-    config_files.record(config_files.beside(first_file), flags.given_values())
+    flags_lib.write_config(flags_lib.config_beside(first_file), flags.given_values())
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from albert.tasks.race.features import (  # noqa: F401
     file_based_convert_examples_to_features,
 )
 from albert.tasks.race.head import SEQUENCES, choice_head
-from albert.training import fine_tuning_program
+from albert.training import program
 
 
 class RaceProcessor(classifier_utils.DataProcessor):
@@ -129,7 +129,7 @@ def model_fn_builder(
     num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
     fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
-    return fine_tuning_program.published_model_fn(
+    return program.published_model_fn(
         _head(num_labels, max_seq_length, dropout_prob),
         albert_config,
         hub_module=hub_module,

@@ -34,7 +34,7 @@ from albert.tasks.squad.metrics import (  # noqa: F401
     merge_eval,
     metric_max_over_ground_truths,
 )
-from albert.training import fine_tuning_program
+from albert.training import program
 from albert.util import files
 
 # ---- models and input ----
@@ -150,7 +150,7 @@ def v1_model_fn_builder(
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
     del use_einsum
-    return fine_tuning_program.published_model_fn(
+    return program.published_model_fn(
         _published_v1_head,
         albert_config,
         hub_module=hub_module,
@@ -185,7 +185,7 @@ def v2_model_fn_builder(
     """
     del max_seq_length
     options = head.V2Options(start_n_top, end_n_top, dropout_prob)
-    return fine_tuning_program.published_model_fn(
+    return program.published_model_fn(
         functools.partial(head.v2_head, options=options),
         albert_config,
         hub_module=hub_module,

@@ -16,7 +16,7 @@ from typing import Any, List, Optional, Sequence
 
 from albert.commands import plan
 from albert.configs import published
-from albert.models import releases
+from albert.models.flags import RELEASES
 from albert.tasks.classification import task_table
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
@@ -69,7 +69,7 @@ def _released(language: str) -> str:
     """The names, sizes and published scores of the models that can be downloaded."""
     sizes = {row["name"]: row["without_heads"] for row in plan.compared_sizes()}
     head, rows = ["name", "size"], {}
-    for release in releases.RELEASES.values():
+    for release in RELEASES.values():
         if ("zh" in release.name) == (language == "Chinese"):
             preset = release.name if release.is_albert_zh else f"albert_{release.name}"
             rows[preset] = [f"`{release.name}`", f"{sizes[preset] / 1e6:.1f}M"]

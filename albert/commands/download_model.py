@@ -15,8 +15,7 @@ import shlex
 from typing import Optional
 
 from albert.downloads.flags import TransferFlags
-from albert.models import releases
-from albert.models.flags import CACHE_DIR
+from albert.models.flags import CACHE_DIR, RELEASES, find_release
 from albert.util import cli
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -42,13 +41,13 @@ class Flags(TransferFlags):
                 "Name a model, for example: python -m albert download_model base_v2. To see all "
                 "names, add --list."
             )
-        releases.find_release(self.name)
+        find_release(self.name)
 
 
 def _list() -> str:
     row = "{:<18}{:<30}{:<19}{:<20}{}".format
     lines = [row("name", "archive", "folder", "vocabulary", "by")]
-    for release in releases.RELEASES.values():
+    for release in RELEASES.values():
         by = "albert_zh (converted)" if release.is_albert_zh else "Google"
         lines.append(row(*release[:2], f"{release.folder}/", release.vocabulary, by))
     return "\n".join(lines)
@@ -65,7 +64,7 @@ def main(flags: Flags):
         return
     from albert.models import released
 
-    release = releases.find_release(flags.name or "")
+    release = find_release(flags.name or "")
     folder = released.obtain(release, flags, cache_dir=flags.cache_dir)
     print(folder)
     print(f"--albert_dir={shlex.quote(folder)}")

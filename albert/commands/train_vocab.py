@@ -18,7 +18,8 @@ model file, so later commands need no flag.
 """
 
 from albert.pretraining_data.flags import VocabularyFlags as Flags
-from albert.util import cli, config_files
+from albert.util import cli
+from albert.util import flags as flags_lib
 
 
 def main(flags: Flags) -> None:
@@ -26,7 +27,7 @@ def main(flags: Flags) -> None:
     from albert.pretraining_data import vocabulary
 
     trained = vocabulary.train(flags)
-    config_files.record(config_files.beside(trained.model_file), flags.given_values())
+    flags_lib.write_config(flags_lib.config_beside(trained.model_file), flags.given_values())
 
 
 if __name__ == "__main__":

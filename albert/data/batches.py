@@ -37,7 +37,7 @@ from google.protobuf import message
 
 from albert.data import record_files
 from albert.data.records import encode_examples
-from albert.util import many_files
+from albert.util import parallel
 from albert.util.errors import UserError
 
 # ---------------------------------------------------------------------------------- declaration
@@ -185,7 +185,9 @@ def _checked_index(
 ) -> List[record_files.RecordFile]:
     """Finds the records of each file and checks its first one, before anything is built."""
     index = record_files.load(files, folder=folder, enough=enough)
-    list(many_files.each(spec.check_file, [file.path for file in index], "Checking the records"))
+    list(
+        parallel.in_threads(spec.check_file, [file.path for file in index], "Checking the records")
+    )
     if not any(file.count for file in index):
         raise UserError(f"The record files have no records: {list(files)}.")
     return index

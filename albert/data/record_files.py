@@ -26,7 +26,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert.util import files, json_files, many_files, provenance
+from albert.util import files, json_files, parallel, provenance
 from albert.util.errors import UserError
 
 FORMAT_VERSION = 1
@@ -293,7 +293,7 @@ def load(
         file.thin(most)
         return file
 
-    for file in many_files.each(locate, paths, "Indexing the records"):
+    for file in parallel.in_threads(locate, paths, "Indexing the records"):
         record_files.append(file)
         count += file.count
         if count >= enough:
@@ -351,7 +351,7 @@ def explained() -> Iterator[None]:
     except tf.errors.DataLossError as error:
         for offset in _PLACE.findall(error.message):
             check = functools.partial(_check_record, int(offset))
-            list(many_files.each(check, list(_read.values())[::-1]))
+            list(parallel.in_threads(check, list(_read.values())[::-1]))
         raise
 
 

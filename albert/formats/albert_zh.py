@@ -9,8 +9,7 @@ import numpy as np
 from albert import modeling
 from albert.fine_tuning_utils import Vocabulary
 from albert.formats import checkpoints, model_folder, names
-from albert.formats.checkpoints import Values
-from albert.formats.comparison import Entry
+from albert.formats.checkpoints import Entry, Values
 from albert.formats.names import Report
 from albert.util.errors import UserError
 

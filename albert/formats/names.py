@@ -26,9 +26,8 @@ from typing import (
 import numpy as np
 
 from albert import modeling
-from albert.formats import comparison
-from albert.formats.checkpoints import Values
-from albert.formats.comparison import Entry
+from albert.formats import checkpoints
+from albert.formats.checkpoints import Entry, Values
 from albert.util import wording
 
 ENCODER = "encoder"
@@ -253,5 +252,5 @@ def rename(
         remedy = (
             "Use the configuration that came with the weights. If you gave --head, try another."
         )
-        raise comparison.misfit("The model to convert", remedy, lacking=lacking, unknown=unknown)
+        raise checkpoints.misfit("The model to convert", remedy, lacking=lacking, unknown=unknown)
     return result, report

@@ -22,7 +22,7 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.formats import checkpoints
-from albert.formats.comparison import Entry, compare
+from albert.formats.checkpoints import Entry, compare
 from albert.runtimes import compat
 from albert.util import wording
 

@@ -18,8 +18,7 @@ from albert.downloads import archives, cache
 from albert.downloads.flags import USUAL, Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
 from albert.formats import albert_zh, model_folder, model_vocabulary
-from albert.models.flags import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
-from albert.models.releases import Release, find_release
+from albert.models.flags import ALBERT_ZH_URL, BASE_URL, CACHE_DIR, Release, find_release
 from albert.runtimes import hub_module
 from albert.util.errors import UserError
 from albert.util.flags import AnyFlags

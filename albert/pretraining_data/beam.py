@@ -19,7 +19,7 @@ from albert.pretraining_data import documents as text_documents
 from albert.pretraining_data.documents import TextBlock, TextRange
 from albert.pretraining_data.flags import BeamFlags
 from albert.pretraining_data.instances import InstanceMaker, total
-from albert.util import files, many_files, provenance
+from albert.util import files, parallel, provenance
 from albert.util.errors import UserError
 
 _SCRIPT = "create_pretraining_data_beam"
@@ -94,7 +94,7 @@ class Engine(cluster.Engine):
     def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
         """Returns the files of --input_file."""
         paths = find_input(self._settings.input_file, but)
-        return list(many_files.each(_state, paths, "Looking at the text"))
+        return list(parallel.in_threads(_state, paths, "Looking at the text"))
 
     def run(
         self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards

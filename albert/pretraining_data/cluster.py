@@ -35,7 +35,8 @@ from albert.pretraining_data.instances import (
     keyed_records,
     prepare,
 )
-from albert.util import config_files, files, json_files, many_files, provenance
+from albert.util import files, json_files, parallel, provenance
+from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 COUNTS = -1  # in place of the number of a shard, before counts
@@ -66,7 +67,7 @@ class Storage:
         paths: List[str] = []
         with contextlib.suppress(tf.errors.NotFoundError):  # TensorFlow 1.15: no such folder
             paths = tf.io.gfile.glob(pattern)
-        states = many_files.each(files.state_of, paths, "Looking at the output")
+        states = parallel.in_threads(files.state_of, paths, "Looking at the output")
         return {path: size for path, (size, _) in zip(paths, states)}
 
     @staticmethod
@@ -147,7 +148,7 @@ def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
             raise UserError(f"{engine.name}: the job ended early. Its log says why.")
     job.report(Counts(*map(report["counts"].get, Counts._fields)), started)
     _LOGGER.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
-    config_files.record(config_files.beside(outputs.counts), flags.given_values())
+    flags_lib.write_config(flags_lib.config_beside(outputs.counts), flags.given_values())
     return outputs.counts
 
 
@@ -236,7 +237,7 @@ class Shards:
             job.check_ours(path, sidecar, sizes[path], fingerprint=self.fingerprint)
 
         if not overwrite:
-            list(many_files.each(check, sorted(sizes), "Looking at the output"))
+            list(parallel.in_threads(check, sorted(sizes), "Looking at the output"))
             report = self._read_report()
             if report and "fingerprint" not in report:
                 job.check_ours(self.counts, None, 0, fingerprint=self.fingerprint)

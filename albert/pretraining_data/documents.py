@@ -31,7 +31,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
 from albert.pretraining_data.flags import TEXT_FIELD, DataFlags
-from albert.util import files, json_files, many_files
+from albert.util import files, json_files, parallel
 from albert.util.errors import UserError
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
@@ -350,7 +350,9 @@ def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> Lis
     is_folder = tf.io.gfile.isdir
     for part in files.split_paths(patterns) or [""]:
         named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
-        for path, is_one in zip(named, many_files.each(is_folder, named, "Looking at the text")):
+        for path, is_one in zip(
+            named, parallel.in_threads(is_folder, named, "Looking at the text")
+        ):
             paths.update(_below(path, flag_name, but) if is_one else [path])
     # If a path has two spellings, keep the first.
     return sorted({os.path.abspath(path): path for path in sorted(paths, reverse=True)}.values())

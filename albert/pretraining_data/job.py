@@ -43,7 +43,7 @@ from albert.pretraining_data.instances import (
     prepare,
     total,
 )
-from albert.util import files, folder_lock, json_files, many_files, parallel, progress, provenance
+from albert.util import files, folder_lock, json_files, parallel, progress, provenance
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -76,7 +76,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     names = list(map(os.path.abspath, [*input_files, *paths]))
     if len(set(names)) < len(names):
         raise UserError("--output_file must name each file once, and no input file.")
-    text = list(many_files.each(provenance.stamp, input_files, "Looking at the text"))
+    text = list(parallel.in_threads(provenance.stamp, input_files, "Looking at the text"))
     made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
     outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
     work = work_folder(flags.work_dir, paths[0])

@@ -16,7 +16,7 @@ from pyspark import Broadcast, sql
 from albert.pretraining_data import cluster, documents
 from albert.pretraining_data.flags import SparkFlags
 from albert.pretraining_data.instances import Counts, InstanceMaker, check_counts, total
-from albert.util import files, many_files, provenance
+from albert.util import files, parallel, provenance
 from albert.util.errors import UserError
 
 _FILE_BYTES = 2**31 - 1  # what Spark reads as one value
@@ -53,7 +53,7 @@ class Engine(cluster.Engine):
         self._files = reader.load(_present(self._patterns))
         rows = self._files.select("path", "length", "modificationTime").collect()
         rows = [row for row in rows if self._is_text(row.path, but)]
-        return list(many_files.each(_state, rows, "Looking at the text"))
+        return list(parallel.in_threads(_state, rows, "Looking at the text"))
 
     def _is_text(self, uri: str, but: Sequence[str]) -> bool:
         """Whether a pattern names a file itself, or the file's name is that of a text."""

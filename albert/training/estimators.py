@@ -30,7 +30,7 @@ from albert.formats import checkpoints, model_folder
 from albert.models import network
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
-from albert.training import distribution, origin, peer_watch
+from albert.training import distribution, origin
 from albert.training import hooks as training_hooks
 from albert.util import files, progress, provenance, stop_signals
 from albert.util.errors import UserError, in_one_line
@@ -156,7 +156,7 @@ def agreed_resume_point(
         if resumed and name == "initial_weights":  # a resumed run does not use them
             continue
         ours[f"the hash of the {name.replace('_', ' ')}"] = str(value)
-    first, *others = peer_watch.roll_call(addresses, rank, ours)
+    first, *others = distribution.roll_call(addresses, rank, ours)
     for address, theirs in zip(addresses[1:], others):
         for name in first:
             if first[name] != theirs.get(name):
@@ -389,7 +389,7 @@ def _explained_training(training: training_hooks.TrainingHook) -> Iterator[None]
         stop_signals.resume(again)
         lost = f"the session ({in_one_line(error)})"
         for peer in distribution.peers(training.flags):
-            if not peer_watch.is_reachable(peer):
+            if not distribution.is_reachable(peer):
                 lost = f"worker {peer}"
         raise UserError(f"Lost {lost} after step {training.step}. {again}") from error
     except tf.errors.InvalidArgumentError as error:
@@ -439,7 +439,7 @@ def _run_estimator(
     if flags.distribution_strategy == distribution.MIRRORED:
         estimator.train(replica_input_fn, **options)
         return
-    heartbeat = peer_watch.heartbeat(
+    heartbeat = distribution.heartbeat(
         distribution.peers(flags),
         is_over=training.is_over,
         patience_seconds=flags.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,

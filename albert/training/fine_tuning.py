@@ -34,8 +34,8 @@ from albert.models import network
 from albert.runtimes import compat
 from albert.training import estimators, evaluation, fine_tuned, hooks, program, workflow
 from albert.training.evaluation import EvaluationSummary
-from albert.training.fine_tuning_program import FineTuningProgram, training_length
 from albert.training.metrics import confusion_matrix, label_pairs
+from albert.training.program import FineTuningProgram, training_length
 from albert.training.task import Outputs, Split, Task
 from albert.training.workflow import Outcome
 from albert.util import files, json_files, progress, provenance

@@ -20,7 +20,7 @@ import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 
 from albert.configs.flags import TrainingFlags
-from albert.formats import checkpoints, comparison
+from albert.formats import checkpoints
 from albert.runtimes import compat
 from albert.training import distribution, evaluation, origin
 from albert.util import files, progress, stop_signals
@@ -210,7 +210,7 @@ class TrainingHook(tf.train.SessionRunHook):
         """Finds the tensors to fetch; called once the graph is complete."""
         if self.resumed:
             # TensorFlow checks this too, but its message is hard to read.
-            comparison.compare(self.resumed.path, tf.global_variables(), remedy=_DOES_NOT_FIT)
+            checkpoints.compare(self.resumed.path, tf.global_variables(), remedy=_DOES_NOT_FIT)
         # Estimator adds the loss to this collection. On a TPU, nothing else can be fetched.
         self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1], **reported_scalars()}
         self._step_tensor = tf.train.get_global_step()

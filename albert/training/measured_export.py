@@ -27,7 +27,7 @@ from albert.models.flags import TextFlags
 from albert.training import fine_tuned
 from albert.training.evaluation import LOSSES
 from albert.training.task import Task
-from albert.util import config_files, files, wording
+from albert.util import files, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -70,9 +70,9 @@ class _FineTuned:
 
 def _task_with_data(task: Task, flags: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
     """The task as it was trained, and what it reads in --eval_file."""
-    path, record = flags.eval_file, os.path.join(flags.model_dir, config_files.RECORD_NAME)
+    path, record = flags.eval_file, os.path.join(flags.model_dir, flags_lib.RECORD_NAME)
     declared = flags_lib.describe(task.flags_class)
-    trained = config_files.read(record) if tf.io.gfile.exists(record) else {}
+    trained = flags_lib.read_config(record) if tf.io.gfile.exists(record) else {}
     for name in flags_lib.describe(TaskFlags):
         trained.pop(name, None)
     data = {"predict_file": path}

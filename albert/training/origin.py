@@ -16,8 +16,8 @@ import tensorflow.compat.v1 as tf
 from albert.configs.flags import TrainingFlags
 from albert.formats import checkpoints
 from albert.training import evaluation
-from albert.util import config_files, json_files
 from albert.util import flags as flags_lib
+from albert.util import json_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -47,10 +47,10 @@ def read(folder: str) -> Dict[str, Any]:
 def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
     """Writes a run's flags to run.toml. Warns if a resumed training has other flags than before."""
     path, command_line = (
-        os.path.join(flags.output_dir, config_files.RECORD_NAME),
+        os.path.join(flags.output_dir, flags_lib.RECORD_NAME),
         flags.command_line,
     )
-    recorded = config_files.read(path) if is_training and tf.io.gfile.exists(path) else {}
+    recorded = flags_lib.read_config(path) if is_training and tf.io.gfile.exists(path) else {}
     if "do_train" in recorded:
         described = flags_lib.describe(type(command_line))
         recorded_flags = {name: recorded[name] for name in recorded if name in described}
@@ -63,7 +63,7 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
         ]
         if changes:
             _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
-    config_files.record(path, command_line.given_values(), is_training=is_training)
+    flags_lib.write_config(path, command_line.given_values(), is_training=is_training)
 
 
 def check(

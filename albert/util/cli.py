@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Starts and ends every script.
+"""Starts and ends every script, and shows its log.
 
     if __name__ == "__main__":
         cli.run(Flags, main, __doc__)
@@ -11,21 +11,25 @@ TensorFlow is loaded. A script of google-research/albert decorates its main with
 """
 
 import ast
+import contextlib
 import functools
 import importlib.util
 import inspect
 import logging
+import os
 import pathlib
 import re
+import subprocess
 import sys
+import time
 import traceback
-from typing import Any, Callable, Dict, List, Mapping, Optional, Type
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Type
 
 from absl import flags as absl_flags
 from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
 
 from albert import __version__
-from albert.util import errors, log, stop_signals
+from albert.util import errors, stop_signals
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -57,13 +61,13 @@ def run(
       usage: what --help prints above the flags.
       fallback: values of flags that are not given.
     """
-    log.open_closed_streams()
+    open_closed_streams()
     _print_any_text()
     if set(sys.argv[1:]) & set(_HELP):
         show(f"{as_started(usage.rstrip())}\n{flags_help(kind)}")
     if "--version" in sys.argv[1:]:
         show(__version__)
-    log.show()
+    show_log()
     try:
         flags = flags_lib.read(kind, absl_flags.FLAGS, sys.argv, fallback=fallback)
     except UserError as error:
@@ -76,8 +80,8 @@ def run(
 
 def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
     """Runs `main` with the log on standard error; returns the exit code, see `run`."""
-    log.open_closed_streams()
-    log.configure(is_verbose=is_verbose)
+    open_closed_streams()
+    configure_log(is_verbose=is_verbose)
     try:
         with stop_signals.handled():
             return main() or 0
@@ -85,7 +89,7 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
         print("Interrupted.", file=sys.stderr)
         return 130
     except BrokenPipeError:  # `| head` has read enough
-        log.discard(1)
+        discard(1)
         return 1
     except Exception as error:
         is_users = isinstance(error, UserError)
@@ -100,7 +104,7 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
         try:
             sys.stderr.flush()
         except OSError:  # Python would try again, and exit with 120
-            log.discard(2)
+            discard(2)
 
 
 def as_started(text: str) -> str:
@@ -163,7 +167,7 @@ def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
                 return main(flags)
             flags = of_process(kind)
             if not logging.getLogger("albert").handlers:
-                log.show()
+                show_log()
             flags.check()
             return main(flags)
 
@@ -180,3 +184,98 @@ def of_process(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
         except absl_flags.Error:  # arguments of a program that reads them in another way
             absl_flags.FLAGS.mark_as_parsed()
     return flags_lib.of_flags(kind, absl_flags.FLAGS)
+
+
+# ---- the log on standard error ----
+
+
+class _Handler(logging.Handler):
+    """Writes the time and the message above a progress bar; the level only from warnings on."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from tqdm import tqdm
+
+        level = f"{record.levelname}: " if record.levelno >= logging.WARNING else ""
+        try:
+            line = f"{time.strftime('%H:%M:%S')} {level}{self.format(record)}"
+            tqdm.write(line, file=sys.stderr)
+        except OSError:  # a log that nobody reads ends no training
+            self.handleError(record)
+
+
+def open_closed_streams() -> None:
+    """Opens the null device for closed standard streams, before a file gets their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def discard(descriptor: int) -> None:
+    """Drops what is still written to a descriptor."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
+# Shows what it was sent when that ends.
+_HOLDER = "import sys; sys.stderr.buffer.write(sys.stdin.buffer.read())"
+
+
+@contextlib.contextmanager
+def _held_back() -> Iterator[None]:
+    """While TensorFlow is imported in this context, another process holds standard error back.
+
+    It shows what it holds if the import fails, or if this process dies.
+    """
+    holder = subprocess.Popen(
+        [sys.executable, "-ISc", _HOLDER], stdin=subprocess.PIPE, start_new_session=True
+    )
+    sys.stderr.flush()
+    shown = os.dup(2)
+    os.dup2(holder.stdin.fileno(), 2)
+    holder.stdin.close()
+    try:
+        yield
+        with contextlib.suppress(Exception):
+            # Without a GPU, the first look for one prints an error.
+            sys.modules["tensorflow"].config.experimental.list_physical_devices("GPU")
+        holder.kill()
+    finally:
+        os.dup2(shown, 2)
+        os.close(shown)
+        holder.wait()
+
+
+class _QuietImport:
+    """Hides what TensorFlow's C++ code prints, whatever TF_CPP_MIN_LOG_LEVEL is, on its import."""
+
+    def find_spec(self, name: str, *_: Any) -> Any:
+        """Returns how to import TensorFlow, None for other modules."""
+        if name != "tensorflow":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        spec.loader.exec_module = _held_back()(spec.loader.exec_module)  # type: ignore
+        return spec
+
+
+def configure_log(*, is_verbose: bool) -> None:
+    """Shows this package's lines and, if verbose, TensorFlow's; called before that is imported."""
+    # TensorFlow's C++ code prints dozens of lines about devices and libraries it did not find.
+    level = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "0" if is_verbose else "3")
+    if "tensorflow" not in sys.modules:
+        if importlib.util.find_spec("tf_keras"):
+            # It comes with tensorflow-hub, and loads faster than Keras 3.
+            os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+        if level == "3" and not is_verbose:
+            sys.meta_path.insert(0, _QuietImport())
+    show_log(logging.DEBUG if is_verbose else logging.INFO)
+    logging.raiseExceptions = is_verbose
+    logging.getLogger("tensorflow").setLevel(logging.INFO if is_verbose else logging.CRITICAL)
+    logging.getLogger("absl").setLevel(logging.INFO if is_verbose else logging.WARNING)
+
+
+def show_log(level: int = logging.INFO) -> None:
+    """Shows this package's lines from a level on."""
+    logger = logging.getLogger("albert")
+    logger.handlers = [_Handler()]
+    logger.propagate = False
+    logger.setLevel(level)

@@ -7,20 +7,25 @@
         learning_rate: float = flag(2e-5, "Peak learning rate.", lower=0, group="Training")
 
 A subclass changes a default by declaring the field again, and inherits the rest. `parse` reads a
-command line; `--config=run.toml` gives flags from a file. Nothing here imports TensorFlow.
+command line; `--config=run.toml` gives flags from a file, and a run writes its own flags to one.
+Nothing here imports TensorFlow.
 """
 
 import dataclasses
+import json
 import logging
 import math
 import operator
 import os
 import re
+import shlex
+import sys
 from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Type, TypeVar
 
+import tomli
 from absl import flags as absl_flags
 
-from albert.util import config_files, wording
+from albert.util import files, wording, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -279,7 +284,7 @@ def read(
             f"Unexpected arguments {rest}. Write --flag=value. For a flag without a value, write "
             "--flag or --noflag."
         )
-    values = {f"--{CONFIG}={path}, ": config_files.read(path) for path in flag_values[CONFIG].value}
+    values = {f"--{CONFIG}={path}, ": read_config(path) for path in flag_values[CONFIG].value}
     for prefix, layer in {"": fallback, **values}.items():
         if CONFIG in layer:
             raise UserError(f"{prefix}{CONFIG}: a flag file cannot include another one.")
@@ -367,3 +372,73 @@ def parse(
     The process's own flags are not touched.
     """
     return read(kind, absl_flags.FlagValues(), ["albert", *arguments], fallback=fallback)
+
+
+# ---- TOML files ----
+#
+#     # run.toml: names of flags and their values
+#     train_batch_size = 32
+#     do_train = true
+#     tasks = ["mrpc", "rte"]        # as --tasks=mrpc,rte
+#
+# Relative paths begin at the folder where the command is started.
+
+RECORD_NAME = "run.toml"  # in the output folder of a run
+_HEADER = "# Repeat this run: "
+_TRAINED = "\ndo_train = true\n"
+
+
+def read_config(path: str) -> Dict[str, str]:
+    """Returns a TOML file's keys and values as flag values in text form.
+
+    Raises:
+      UserError: the file cannot be read, is no TOML, or holds a table.
+    """
+    path = os.path.expanduser(path)
+    try:
+        values = tomli.loads(files.read_text(path))
+        return {key: _text(value) for key, value in values.items()}
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"--config={path}: {error}") from error
+
+
+def _text(value: Any) -> str:
+    """A value as a flag takes it."""
+    if isinstance(value, list):
+        return ",".join(map(_text, value))
+    if not isinstance(value, (str, int, float)):
+        raise UserError(f"{value!r} is not a flag value.")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def write_config(path: str, values: Mapping[str, Any], *, is_training: bool = False) -> None:
+    """Writes the flags that were given to a run, so that --config repeats it.
+
+    A file of this name stays as it is if a user wrote it. That of a training stays unless
+    `is_training`: it says how the model beside it was made.
+    """
+    present = files.read_text(path) if files.gfile().exists(path) else _HEADER
+    if not present.startswith(_HEADER) or _TRAINED in present and not is_training:
+        return
+    if is_training:
+        values = {**values, "do_train": True}  # which is the default of a script
+    module = getattr(sys.modules["__main__"], "__spec__", None)
+    command = f"{wording.command_of(module.name)} " if module else ""
+    lines = [f"{_HEADER}{command}--config={shlex.quote(path)}"]
+    for name in sorted(values):
+        if values[name] is not None:
+            lines.append(f"{name} = {_toml(values[name])}")
+    files.atomic_write_text(path, "\n".join(lines) + "\n")
+
+
+def config_beside(path: str) -> str:
+    """Returns the hidden path for the flags of a run that writes one file."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{RECORD_NAME}")
+
+
+def _toml(value: Any) -> str:
+    """A flag's value in TOML, whose strings are JSON's, except DEL."""
+    if isinstance(value, (int, float)):
+        return str(value).lower() if isinstance(value, bool) else repr(value)
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

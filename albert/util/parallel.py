@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tasks in forked processes, a limited number at a time; results come in order.
+"""Runs tasks in processes or threads, a limited number at a time; results come in order.
 
-What the workers need (a tokenizer, tables) is loaded once, before they are forked, and its memory
-is shared.
+Processes are forked: what they need (a tokenizer, tables) is loaded once before, and its memory is
+shared. Threads read many files, because remote storage answers each request slowly.
 """
 
 import collections
@@ -15,13 +15,15 @@ import signal
 import threading
 import time
 from concurrent import futures
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
+from albert.util import progress
 from albert.util.errors import UserError
 
 # Tasks for each worker that may be under way or finished but not yet yielded: a slow one holds back
 # the results of those after it.
 _AHEAD = 4
+_THREADS = 32
 
 _function: Callable[[Any], Any]  # of a worker
 
@@ -103,3 +105,18 @@ def _end_with(parent: int) -> None:
 
 def _call(task: Any) -> Any:
     return _function(task)
+
+
+def in_threads(
+    function: Callable[[Any], Any], items: Sequence[Any], name: str = ""
+) -> Iterator[Any]:
+    """Yields function(item) for each item, in their order, while threads work on the next ones.
+
+    Memory holds only a few results at a time. If several items fail, the error of the first one is
+    raised, as in a loop. `name` is for the progress in the log.
+    """
+    bar = progress.Progress(name or "Files", len(items), unit="files", has_bar=False)
+    with futures.ThreadPoolExecutor(_THREADS) as pool:
+        for result in in_order(pool, function, items, ahead=2 * _THREADS):
+            bar.update(1)
+            yield result

@@ -9,7 +9,6 @@ import pytest
 
 from albert.commands import create_pretraining_data_beam
 from albert.pretraining_data import beam
-from albert.util import config_files
 from albert.util import flags as flags_lib
 from tests.support import FIXTURES, processes, read_json
 
@@ -45,7 +44,7 @@ def made(tmp_path_factory):
     """A folder with the output for CORPUS in two shards, made in this process."""
     folder = tmp_path_factory.mktemp("made")
     run_here(folder)
-    record = config_files.read(f"{folder}/.train.counts.json.run.toml")
+    record = flags_lib.read_config(f"{folder}/.train.counts.json.run.toml")
     assert record["num_shards"] == "2"
     return folder
 

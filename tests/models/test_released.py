@@ -10,7 +10,8 @@ import pytest
 from albert import export_checkpoints, export_to_tfhub
 from albert.commands import convert_checkpoint, plan
 from albert.downloads.flags import TransferFlags
-from albert.models import inference, released, releases
+from albert.models import inference, released
+from albert.models.flags import find_release
 from tests.support import (
     albert_zh_models,
     cases,
@@ -26,7 +27,7 @@ from tests.support import (
 from tests.support.public_archives import visible
 from tests.support.released_archives import resolved
 
-BASE = releases.find_release("base_v2")
+BASE = find_release("base_v2")
 PATH = f"/{BASE.archive}"
 
 
@@ -100,7 +101,7 @@ def test_folder_with_the_name_of_a_release_takes_precedence(server, folder, tmp_
 
 def test_obtain_names_what_cannot_be_had(server, tmp_path):
     with pytest.raises(ValueError, match="albert_large_v2.tar.gz"):
-        released.obtain(releases.find_release("large_v2"))
+        released.obtain(find_release("large_v2"))
     with pytest.raises(ValueError, match="gs://b/c"):
         released.obtain(BASE, cache_dir="gs://b/c")
     server.files[PATH] = public_archives.tarred({"albert_base/albert_config.json": "{}"})
@@ -213,7 +214,7 @@ def test_albert_zh_archive_is_converted(server, tmp_path, monkeypatch):
     assert server.ranges == [None] and found.do_lower_case
     assert visible(tmp_path / "cache") == ["albert_zh_base", "albert_zh_base.json"]
     # Google's Chinese model has another name, and is another.
-    assert releases.find_release("base_zh").archive == "albert_base_zh.tar.gz"
+    assert find_release("base_zh").archive == "albert_base_zh.tar.gz"
 
 
 @pytest.mark.slow

@@ -48,7 +48,6 @@ from albert.tasks.squad.task import SquadV1, SquadV2
 from albert.tasks.tagging import examples as tagging_examples
 from albert.tasks.tagging.task import TaggingTask
 from albert.training import distribution, evaluation, fine_tuned, fine_tuning, hooks
-from albert.util import config_files
 from albert.util import flags as flags_lib
 from tests.support import (
     FIXTURES,
@@ -377,7 +376,7 @@ READERS = {
     "checkpoint": Reader(lambda path: checkpoints.named_in_state(folder_of(path))),
     "model.ckpt-1.index": Reader(read_checkpoint),
     "model.ckpt-1.data-00000-of-00001": Reader(read_checkpoint),
-    "run.toml": Reader(config_files.read),
+    "run.toml": Reader(flags_lib.read_config),
     "archive.tar.gz": Reader(read_archive),
     "archive.tar.gz members": Reader(read_archive, place=gzip.compress),
     "archive.zip": Reader(read_archive),

@@ -14,8 +14,8 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, run_pretraining
 from albert.runtimes import devices
 from albert.training import distribution, estimators, evaluation, hooks, origin
-from albert.util import config_files, progress
 from albert.util import flags as flags_lib
+from albert.util import progress
 from albert.util.errors import UserError
 from tests.support import damaged_files, workers, write_json
 from tests.support.one_weight import (
@@ -74,7 +74,9 @@ def test_failed_start_does_not_claim_the_folder(tmp_path, monkeypatch):
         raise ValueError("the checkpoint does not fit")
 
     calls = []
-    monkeypatch.setattr(config_files, "record", lambda *_, **__: calls.append(steps_in(tmp_path)))
+    monkeypatch.setattr(
+        flags_lib, "write_config", lambda *_, **__: calls.append(steps_in(tmp_path))
+    )
     with pytest.raises(ValueError, match="does not fit"):
         train(tmp_path, max_steps=1, function=failing)
     assert not (tmp_path / "albert_config.json").exists() and not calls

@@ -10,7 +10,7 @@ import pytest
 from albert import configs, run_classifier, run_race, run_squad_v1, run_squad_v2, run_tagger
 from albert.tasks.race.task import RaceTask
 from albert.training import evaluation, fine_tuned, fine_tuning, task, workflow
-from albert.training.fine_tuning_program import training_length
+from albert.training.program import training_length
 from albert.util import flags as flags_lib
 from tests.support import cases, one_weight, race_data, workers, write_json
 

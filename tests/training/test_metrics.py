@@ -12,7 +12,7 @@ import sklearn.metrics
 import tensorflow.compat.v1 as tf
 
 from albert.training import metrics
-from albert.training.fine_tuning_program import evaluation_metrics
+from albert.training.program import evaluation_metrics
 from tests.support import golden_heads
 
 

@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from albert import run_pretraining, run_squad_v2
-from albert.training import estimators, peer_watch
+from albert.training import distribution, estimators
 from albert.util import flags as flags_lib
 from tests.support import one_weight
 from tests.support.workers import MULTI_WORKER, free_addresses, tf_config
@@ -27,7 +27,7 @@ def others_call(addresses, numbers):
         call = concurrent.futures.Future()
 
         def take_part(call=call, index=index, number=number):
-            call.set_result(peer_watch.roll_call(addresses, index, number))
+            call.set_result(distribution.roll_call(addresses, index, number))
 
         threading.Thread(target=take_part, daemon=True).start()
         calls.append(call)
@@ -36,11 +36,11 @@ def others_call(addresses, numbers):
 
 def test_roll_call_gives_all_answers_to_all(monkeypatch):
     for name in ("_SECONDS_BETWEEN_CALLS", "_CALL_SECONDS"):
-        monkeypatch.setattr(peer_watch, name, 0.05)
+        monkeypatch.setattr(distribution, name, 0.05)
     addresses = free_addresses(3)
     host, port = addresses[0].split(":")
     chief = others_call(addresses, {0: 7})
-    while not peer_watch.is_reachable(addresses[0]):
+    while not distribution.is_reachable(addresses[0]):
         assert not chief[0].done()
     # Strangers, one of another cluster, and a worker that is killed and started again.
     messages = ("[3, 5]", "[2, 5]", "5", '[1, {"a": 5}]', "[1]", "[" * 100000)
@@ -70,7 +70,7 @@ def test_roll_call_with_many_open_files():
 
 def test_worker_connected_to_itself_calls_again(monkeypatch):
     """As happens where the system gives it the port that it calls, while nothing listens there."""
-    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CALLS", 0.05)
+    monkeypatch.setattr(distribution, "_SECONDS_BETWEEN_CALLS", 0.05)
     addresses = free_addresses(2)
     connect, calls = socket.create_connection, []
 
@@ -88,7 +88,7 @@ def test_worker_connected_to_itself_calls_again(monkeypatch):
     (worker,) = others_call(addresses, {1: 8})
     while len(calls) < 2:
         assert not worker.done()
-    assert peer_watch.roll_call(addresses, 0, 7) == worker.result(60) == [7, 8]
+    assert distribution.roll_call(addresses, 0, 7) == worker.result(60) == [7, 8]
 
 
 def meet(monkeypatch, flags, others=()):
@@ -100,7 +100,7 @@ def meet(monkeypatch, flags, others=()):
         return [content, *others]
 
     with monkeypatch.context() as patch:
-        patch.setattr(peer_watch, "roll_call", roll_call)
+        patch.setattr(distribution, "roll_call", roll_call)
         estimators.agreed_resume_point(flags)
     return said[0]
 
@@ -130,7 +130,7 @@ def test_workers_of_other_flags_stop(monkeypatch, script, required):
 
 def test_workers_of_other_data_or_models_stop(monkeypatch, tmp_path):
     monkeypatch.setenv("TF_CONFIG", tf_config(["here:1", "there:2"], 0))
-    monkeypatch.setattr(peer_watch, "roll_call", lambda *content: roll_call(*content))
+    monkeypatch.setattr(distribution, "roll_call", lambda *content: roll_call(*content))
     one_weight.save(tmp_path, 1)
     flags = [MULTI_WORKER, f"--init_checkpoint={tmp_path}/model.ckpt-1"]
     made_from = {"training_data": "a", "configuration": "b", "vocabulary": "c"}
@@ -179,7 +179,7 @@ def test_taken_port_is_named():
         server.listen(1)
         address = f"localhost:{server.getsockname()[1]}"
         with pytest.raises(ValueError, match=address):
-            peer_watch.roll_call([address, "localhost:1"], 0, 3)
+            distribution.roll_call([address, "localhost:1"], 0, 3)
 
 
 @pytest.mark.parametrize("is_over, ends", [(False, True), (True, False)])
@@ -194,11 +194,11 @@ def test_heartbeat_ends_process_when_peer_is_gone(monkeypatch, capsys, is_over, 
         assert code == 1 and time.monotonic() > began + 0.2
         ended.set()
 
-    monkeypatch.setattr(peer_watch, "is_reachable", is_reachable)
-    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_CHECKS", 0.01)
-    monkeypatch.setattr(peer_watch, "_MIN_PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(peer_watch.os, "_exit", leave)
-    watch = peer_watch.heartbeat(
+    monkeypatch.setattr(distribution, "is_reachable", is_reachable)
+    monkeypatch.setattr(distribution, "_SECONDS_BETWEEN_CHECKS", 0.01)
+    monkeypatch.setattr(distribution, "_MIN_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(distribution.os, "_exit", leave)
+    watch = distribution.heartbeat(
         [never, there],
         is_over=lambda: is_over,
         patience_seconds=0.2,

@@ -13,7 +13,6 @@ from absl import flags as absl_flags
 
 from albert import commands
 from albert.configs import flags as shared
-from albert.util import config_files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -157,7 +156,7 @@ def test_given_flag_replaces_the_other_of_a_pair(script, monkeypatch, tmp_path):
 def check_pair(kind, name, other, values, *, config):
     """The first flag wins where it is given; both together are refused."""
     words = [f"--{flag}={values[flag]}" for flag in (name, other)]
-    config_files.record(str(config), {other: values[other]})
+    flags_lib.write_config(str(config), {other: values[other]})
     for flags in (
         flags_lib.parse(kind, words[:1]),
         flags_lib.parse(kind, [f"--config={config}", words[0]]),
@@ -308,28 +307,28 @@ RECORDED = parse("--free=nan", "--rate=1e-30", "--is_on", "--count=7").replace(o
 
 
 def test_record_of_a_run_is_a_config(tmp_path):
-    path = str(tmp_path / config_files.RECORD_NAME)
-    config_files.record(path, RECORDED.given_values())
+    path = str(tmp_path / flags_lib.RECORD_NAME)
+    flags_lib.write_config(path, RECORDED.given_values())
     again = flags_lib.parse(Base, [f"--config={path}"])
     assert again.given == RECORDED.given
     assert again.replace(free=0.0) == RECORDED.replace(free=0.0)
 
 
 def test_record_is_of_the_last_run_that_trained(tmp_path):
-    path, trains = str(tmp_path / config_files.RECORD_NAME), {"do_train": True}
-    config_files.record(path, RECORDED.given_values())
-    config_files.record(path, {"count": 2})
-    assert config_files.read(path) == {"count": "2"}
-    config_files.record(path, {"count": 4, **trains}, is_training=True)
-    config_files.record(path, {"count": 5, "do_eval": True})
-    config_files.record(path, {"count": 6, **trains})  # there was nothing to train
-    assert config_files.read(path)["count"] == "4"
-    config_files.record(path, {"count": 7, **trains}, is_training=True)
-    assert config_files.read(path)["count"] == "7"
+    path, trains = str(tmp_path / flags_lib.RECORD_NAME), {"do_train": True}
+    flags_lib.write_config(path, RECORDED.given_values())
+    flags_lib.write_config(path, {"count": 2})
+    assert flags_lib.read_config(path) == {"count": "2"}
+    flags_lib.write_config(path, {"count": 4, **trains}, is_training=True)
+    flags_lib.write_config(path, {"count": 5, "do_eval": True})
+    flags_lib.write_config(path, {"count": 6, **trains})  # there was nothing to train
+    assert flags_lib.read_config(path)["count"] == "4"
+    flags_lib.write_config(path, {"count": 7, **trains}, is_training=True)
+    assert flags_lib.read_config(path)["count"] == "7"
 
 
 def test_record_keeps_a_users_file(tmp_path):
-    path = tmp_path / config_files.RECORD_NAME
+    path = tmp_path / flags_lib.RECORD_NAME
     write(path, "count = 3  # mine")
-    config_files.record(str(path), {"count": 2})
-    assert config_files.read(str(path)) == {"count": "3"}
+    flags_lib.write_config(str(path), {"count": 2})
+    assert flags_lib.read_config(str(path)) == {"count": "3"}

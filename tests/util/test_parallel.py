@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -93,3 +94,37 @@ def test_ordered_map_of_killed_parent():
     output, _ = parent.communicate(timeout=30)
     assert parent.returncode == -signal.SIGKILL
     assert 1 <= len(set(output.split())) <= 2
+
+
+def test_in_threads_works_in_parallel_and_in_order():
+    meeting = threading.Barrier(4)
+
+    def met(number):
+        meeting.wait(timeout=60)
+        return -number
+
+    assert list(parallel.in_threads(met, range(8))) == [0, -1, -2, -3, -4, -5, -6, -7]
+    assert list(parallel.in_threads(met, [])) == []
+
+
+def test_in_threads_raises_first_error():
+    later = threading.Event()
+
+    def fail(number):
+        if number == 30:
+            later.set()
+            raise ValueError(30)
+        if number == 3:
+            later.wait(timeout=60)
+            raise ValueError(3)
+
+    with pytest.raises(ValueError, match="^3$"):
+        list(parallel.in_threads(fail, range(100)))
+
+
+def test_in_threads_starts_few_items_ahead():
+    started = []
+    results = parallel.in_threads(started.append, range(10000))
+    next(results)
+    results.close()
+    assert len(started) < 200

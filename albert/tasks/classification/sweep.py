@@ -23,7 +23,7 @@ from albert.tasks.classification.flags import SUITES, ClassifierFlags, GridFlags
 from albert.tasks.classification.task import ClassifierTask, find_task
 from albert.training import evaluation, fine_tuning, metrics, program
 from albert.training.evaluation import LOSSES
-from albert.util import config_files, files, folder_lock, json_files, provenance, wording
+from albert.util import files, folder_lock, json_files, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -206,8 +206,8 @@ def sweep(flags: SweepFlags) -> None:
     results: List[Result] = []
     text = ""
     with folder_lock.held(folder):
-        path = os.path.join(folder, config_files.RECORD_NAME)
-        config_files.record(path, flags.given_values())
+        path = os.path.join(folder, flags_lib.RECORD_NAME)
+        flags_lib.write_config(path, flags.given_values())
         for number, run in enumerate(plan, 1):
             if not is_finished(run):
                 _LOGGER.info("Run %s of %s: %s.", number, len(plan), run.name)

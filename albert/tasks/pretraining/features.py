@@ -20,7 +20,7 @@ from albert.pretraining_data import instances, masking, words
 from albert.pretraining_data.flags import DataFlags
 from albert.tasks.pretraining.flags import PretrainingFlags
 from albert.util import flags as flags_lib
-from albert.util import json_files, many_files
+from albert.util import json_files, parallel
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -122,7 +122,7 @@ def read_files(
             )
         return file
 
-    return list(many_files.each(read, paths, "Checking the records"))
+    return list(parallel.in_threads(read, paths, "Checking the records"))
 
 
 def _check_fits(file: RecordFile, config: modeling.AlbertConfig) -> None:

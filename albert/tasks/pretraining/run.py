@@ -20,7 +20,7 @@ from albert.tasks.pretraining.head import PretrainingProgram, evaluation_results
 from albert.training import estimators, evaluation, hooks, program, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.util import files as file_utils
-from albert.util import many_files, provenance, wording
+from albert.util import parallel, provenance, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -102,7 +102,7 @@ class Pretraining(workflow.Workflow):
             stamp = provenance.stamp(file.path)
             return [stamp["size"], stamp["sample"], flags.masked_lm_budget and file.metadata]
 
-        records = list(many_files.each(content, self.training_files, "Comparing the records"))
+        records = list(parallel.in_threads(content, self.training_files, "Comparing the records"))
         vocabulary = flags.spm_model_file or flags.vocab_file
         return {
             "training_data": provenance.digest(records),
@@ -147,7 +147,7 @@ class Pretraining(workflow.Workflow):
         )
         files = self.evaluation_files[: len(paths)]
         fingerprint = {
-            "files": list(many_files.each(provenance.stamp, paths)),
+            "files": list(parallel.in_threads(provenance.stamp, paths)),
             "batches": steps,
             "batch_size": batch_size,
             "precision": flags.precision,

@@ -15,7 +15,6 @@ from albert.commands import sweep as sweep_command
 from albert.tasks.classification import registry as classifier_tasks
 from albert.tasks.classification import sweep
 from albert.tasks.classification.flags import ClassifierFlags, SweepFlags
-from albert.util import config_files
 from albert.util import flags as flags_lib
 from tests.support import FIXTURES, cases, classification_data, read_json
 from tests.support import fine_tuned_models as models
@@ -244,7 +243,7 @@ def test_sweep_writes_table_and_submission(make, tmp_path, fake_runs, capsys):
         content = {name: archive.read(name) for name in archive.namelist()}
     assert content == {"AX.tsv": b"ax 3", "MNLI-m.tsv": b"mnli 3", "MRPC.tsv": b"mrpc 3"}
     assert "starting mnli" in (out / "mnli" / "seed-2" / "log.txt").read_text()
-    assert config_files.read(f"{out}/run.toml")["seeds"] == "1,3,2"
+    assert flags_lib.read_config(f"{out}/run.toml")["seeds"] == "1,3,2"
 
 
 @pytest.mark.slow
