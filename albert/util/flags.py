@@ -25,7 +25,7 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequ
 import tomli
 from absl import flags as absl_flags
 
-from albert.util import files, wording, wording
+from albert.util import files, wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
