@@ -41,8 +41,9 @@ def load(
         released one, such as base_v2.
       checkpoint: weights to use instead of model.ckpt-best.
       task: the class of your own task, if the model is one of that task.
-      **options: precision_name and batch_size. Fine-tuned models also take flags of their task,
-        such as exit_patience or n_best_size. Encoders take pooling and layer.
+      **options: precision_name ("float32", or "bfloat16" or "float16" where the device is faster
+        with it) and batch_size, the most sequences to run together. Fine-tuned models also take
+        flags of their task, such as exit_patience or n_best_size. Encoders take pooling and layer.
 
     Returns:
       The model in the folder: a classifier (`predict`), a reader for SQuAD (`answer`, `predict`),
@@ -59,12 +60,12 @@ def load(
     if task:
         from albert.training import fine_tuned
 
-        return fine_tuned.Model(model, checkpoint, task=task, **options)
+        return fine_tuned.FineTunedModel(model, checkpoint, task=task, **options)
     folder = released.local_folder(os.path.expanduser(str(model)))
     for name, (module, kind) in _MODELS.items():
         if files.gfile().exists(os.path.join(folder, name)):
             return getattr(importlib.import_module(module), kind)(folder, checkpoint, **options)
-    from albert.models import inference
+    from albert.models import encoder
 
-    source = inference.find_source(albert_dir=folder, init_checkpoint=checkpoint)
-    return inference.Embedder(source, **options)
+    source = encoder.find_source(albert_dir=folder, init_checkpoint=checkpoint)
+    return encoder.Embedder(source, **options)

@@ -40,16 +40,16 @@ class Flags(TokenizerFlags):
 def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.formats import model_folder
-    from albert.models import inference, released
+    from albert.models import encoder, released
 
     folder, checkpoint = released.local_folder(flags.albert_directory), flags.checkpoint_name
-    model = inference.find_source(
+    model = encoder.find_source(
         flags,
         needs_vocabulary=False,
         albert_dir=folder,
         init_checkpoint=checkpoint and os.path.join(folder, checkpoint),
     )
-    build = functools.partial(inference.pretraining_outputs, model.config)
+    build = functools.partial(encoder.pretraining_outputs, model.config)
     model_folder.export(model, build, flags.export_path)
 
 

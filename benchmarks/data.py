@@ -269,6 +269,7 @@ def reader(arguments, paths, budget=0.0, **params):
 def squad(arguments, options, folder):
     """Makes SQuAD features, and keeps those to predict in memory too."""
     from albert.tasks.squad import task as squad_run
+    from albert.training import fine_tuning
     from albert.util import flags
 
     (split,) = options
@@ -285,7 +286,7 @@ def squad(arguments, options, folder):
 
     def run():
         examples = task.examples(split)
-        task.features(split)
+        fine_tuning.read_split(task, split)
         if split == "predict":
             task.items(examples, False)
         return len(examples)

@@ -17,7 +17,7 @@ import pytest
 
 from albert import run_classifier, tokenization
 from albert.formats import model_vocabulary
-from albert.training import task
+from albert.models import inference
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
 from tests.support import pretrained_models, read_json, training_scripts, write_json
@@ -70,7 +70,7 @@ def test_only_training_writes_records(finished):
 def test_predictions_do_not_depend_on_what_is_encoded_together(
     training_data, finished, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(task, "POOL", 5)
+    monkeypatch.setattr(inference, "POOL", 5)
     run_classify(
         training_data, tmp_path, f"--do_predict --checkpoint={finished[0]}/model.ckpt-best"
     )

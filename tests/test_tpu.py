@@ -99,7 +99,7 @@ def built(name, data, folder, tpu=""):
     inputs = {}
     for mode in (TRAIN, PREDICT) if is_squad else (EVAL, PREDICT, TRAIN):
         split = "predict" if is_squad and mode == PREDICT else "train"
-        file = run.task.features(split).records
+        file = fine_tuning.read_split(run.task, split).records
         if file:  # only a TPU reads files to predict
             inputs[mode] = run.input_fn(file.path, is_training=mode == TRAIN)
     return Script(run.model_fn(), inputs)

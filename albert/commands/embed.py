@@ -37,22 +37,21 @@ class Flags(EncoderFlags, TextFlags):
 
 def main(flags: Flags) -> None:
     """Writes the vectors of all texts. Raises UserError."""
-    from albert.models import inference
+    from albert.models import encoder, text_files
 
-    source = inference.find_source(flags)
-    inference.announce(source.config, source.checkpoint, flags)
-    with inference.Embedder(
-        source,
+    with encoder.Embedder(
+        encoder.find_source(flags),
         pooling=flags.pooling,
         layer=flags.layer,
         precision_name=flags.precision,
         batch_size=flags.predict_batch_size,
     ) as model:
+        text_files.announce(model, flags)
         if files.ending(flags.output_file) == ".npy":
             _write_array(flags, model)
         else:
-            groups = inference.read_texts(flags)
-            inference.answer_texts(
+            groups = text_files.read_texts(flags)
+            text_files.answer_texts(
                 flags.output_file, groups, lambda texts: map(_line, model.embed(texts))
             )
 
@@ -64,9 +63,9 @@ def _line(vector: Any) -> str:
 def _write_array(flags: Flags, model: Any) -> None:
     import numpy as np
 
-    from albert.models import inference
+    from albert.models import text_files
 
-    path, count, width = flags.output_file, 0, model.source.config.hidden_size
+    path, count, width = flags.output_file, 0, model.task.config.hidden_size
     if "://" in path:
         raise UserError(f"--output_file={path}: write a .npy file on a local disk, then copy it.")
 
@@ -78,7 +77,7 @@ def _write_array(flags: Flags, model: Any) -> None:
 
     with files.atomic_path(path) as temporary, open(temporary, "wb") as array:
         write_header(array)
-        for texts in inference.read_texts(flags):
+        for texts in text_files.read_texts(flags):
             array.write(np.ascontiguousarray(model.embed(texts), "<f4").tobytes())
             count += len(texts)
         write_header(array)

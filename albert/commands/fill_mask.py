@@ -33,16 +33,13 @@ class Flags(EncoderFlags, TextFlags):
 
 def main(flags: Flags) -> None:
     """Answers all texts. Raises UserError."""
-    from albert.models import inference
+    from albert.models import encoder, text_files
+    from albert.models.inference import Model
 
-    source = inference.find_source(flags)
-    inference.announce(source.config, source.checkpoint, flags)
-    with inference.MaskFiller(
-        source,
-        count=flags.count,
-        precision_name=flags.precision,
-        batch_size=flags.predict_batch_size,
-    ) as model:
+    source = encoder.find_source(flags)
+    task = encoder.MaskTask(source, count=flags.count, precision_name=flags.precision)
+    with Model(task, source.checkpoint, batch_size=flags.predict_batch_size) as model:
+        text_files.announce(model, flags)
 
         def answer(texts: Sequence[Sequence[str]]) -> List[str]:
             for first, *others in texts:
@@ -52,12 +49,12 @@ def main(flags: Flags) -> None:
                         "Choose the column with --columns."
                     )
             singles = [text for (text,) in texts]
-            return [_line(*item) for item in zip(singles, model.fill(singles))]
+            return [_line(*item) for item in zip(singles, model.predict(singles))]
 
-        groups: Iterable[inference.Texts] = inference.read_texts(flags)
+        groups: Iterable[text_files.Texts] = text_files.read_texts(flags)
         if flags.text is not None:
             groups = [[(flags.text,)]]
-        inference.answer_texts(flags.output_file, groups, answer)
+        text_files.answer_texts(flags.output_file, groups, answer)
 
 
 def _line(text: str, proposals: Sequence[Sequence[Any]]) -> str:

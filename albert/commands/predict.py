@@ -53,7 +53,7 @@ class Flags(TextFlags, ExitFlags):
 
 
 def format_prediction(prediction: Any, output_format: str) -> str:
-    """Returns a line for a run.Prediction; `output_format` is one of OUTPUT_FORMATS."""
+    """Returns a line for a task.Prediction; `output_format` is one of OUTPUT_FORMATS."""
     label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
     if output_format != "jsonl":
         cells = [f"{value:.6f}" for value in numbers.values()]
@@ -73,7 +73,7 @@ def _row(cells: Sequence[str], output_format: str) -> str:
 
 def main(flags: Flags) -> None:
     """Answers all texts. Raises UserError."""
-    from albert.models import inference
+    from albert.models import text_files
     from albert.tasks.classification import task
 
     pair = tuple(text for text in (flags.text_a, flags.text_b) if text is not None)
@@ -89,18 +89,18 @@ def main(flags: Flags) -> None:
         exit_threshold=flags.exit_threshold,
     ) as model:
 
-        def answer(texts: inference.Texts) -> List[str]:
+        def answer(texts: text_files.Texts) -> List[str]:
             predictions = model.predict(texts)
             layers.extend(item.layers for item in predictions if item.layers is not None)
             return [format_prediction(prediction, output_format) for prediction in predictions]
 
         heading = ""
-        inference.announce(model.task.config, model.checkpoint, flags)
+        text_files.announce(model, flags)
         if output_format != "jsonl":
             labels = model.task.labels
             heading = _row(["label", *labels] if labels else ["score"], output_format) + "\n"
-        groups = iter([[pair]]) if pair else inference.read_texts(flags, model.task.columns)
-        inference.answer_texts(flags.output_file, groups, answer, heading=heading)
+        groups = iter([[pair]]) if pair else text_files.read_texts(flags, model.task.columns)
+        text_files.answer_texts(flags.output_file, groups, answer, heading=heading)
     if layers:
         _LOGGER.info("%s", task.describe_layers(layers))
 

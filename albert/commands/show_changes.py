@@ -109,16 +109,16 @@ def changes(flags: Flags) -> str:
       UserError: an unknown size, or a model that cannot be used.
     """
     from albert import modeling, tokenization
-    from albert.models import inference
+    from albert.models import encoder, inference
 
     name, texts = flags.albert_dir or flags.name or DEFAULT_NAME, TEXTS[flags.language]
     if flags.text_a and flags.text_b:
         texts = flags.text_a, flags.text_b, texts[2]
     if flags.albert_dir:
-        model = inference.find_source(albert_dir=flags.albert_dir)
+        model = encoder.find_source(albert_dir=flags.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize_text
-        with inference.OrderJudge(model) as judge:
-            shares = judge.in_order([texts[:2], texts[1::-1]])
+        with inference.Model(encoder.OrderTask(model), model.checkpoint) as judge:
+            shares = judge.predict([texts[:2], texts[1::-1]])
         says = [
             f"; the model's guess: {share:.1%} in order, {1 - share:.1%} swapped"
             for share in shares

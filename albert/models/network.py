@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network with its weights in memory. Outputs have the order of the examples.
 
-    network = Network(build, spec, batch_size=32)
+    network = Network(task, batch_size=32)
     network.load("output/model.ckpt-best")
     network.run({"input_ids": ids, "input_mask": mask, "segment_ids": segments})
 
@@ -12,16 +12,14 @@ Dimensions: N examples, B batch, S sequence.
 """
 
 import threading
-from typing import Any, Callable, Dict, Iterable, Optional, Sequence
+from typing import Any, Callable, Dict, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data.batches import FeatureSpec
-from albert.data.packing import SEQUENCES, Arrays
+from albert.data.packing import Arrays
 from albert.formats import exported, warm_start
-from albert.formats.warm_start import Tensors
 from albert.runtimes import compat
 from albert.util.errors import UserError
 
@@ -39,29 +37,11 @@ class Network:
 
     graph: Optional[tf.Graph] = None
 
-    def __init__(
-        self,
-        build: Callable[[Tensors], Tensors],
-        spec: FeatureSpec,
-        *,
-        batch_size: int,
-        sequences: Sequence[str] = SEQUENCES,
-        padding: str = "longest",
-    ):
-        """Takes the arguments for building the network.
-
-        Args:
-          build: takes inputs by name, with the leading dimension B; returns outputs like that.
-          spec: the inputs.
-          batch_size: examples to run together, for the longest sequences.
-          sequences: the features that are cut to the longest example of a batch.
-          padding: "longest"; "bucket" runs more examples together where they are short; "max" cuts
-            nothing.
-        """
+    def __init__(self, task: Any, batch_size: int):
+        """Takes an inference.InferenceTask, and how many examples run together if they are long."""
         if not (isinstance(batch_size, int) and batch_size >= 1):
             raise UserError(f"batch_size is {batch_size!r}; it must be at least 1.")
-        self._build, self._spec, self._batch_size = build, spec, batch_size
-        self._sequences, self._padding = sequences, padding
+        self._task, self._batch_size = task, batch_size
         self._lock = threading.Lock()
 
     def load(self, path: Optional[str]) -> None:
@@ -90,9 +70,10 @@ class Network:
                     [None] * (1 + len(feature.shape)),
                     feature.name,
                 )
-                for feature in self._spec.features
+                for feature in self._task.spec(False).features
             }
-            outputs = dict(self._build(inputs))
+            dtype = tf.as_dtype(self._task.precision_name)
+            outputs = dict(self._task.build(inputs, compute_dtype=dtype, keep_weights=True))
             kept = tf.get_collection(modeling.KEPT_WEIGHTS)
             self._kept = [variable.initializer for variable in kept]
         self._session = tf.Session(graph=self.graph, config=compat.session_config())
@@ -121,7 +102,7 @@ class Network:
           batch_size: in place of the network's own.
           on_batch: called after each batch with the number of its examples.
         """
-        mask = features["input_mask"]
+        mask, padding = features["input_mask"], self._task.padding
         longest, size = mask.shape[-1], batch_size or self._batch_size
         used = (mask > 0) * np.arange(1, longest + 1)
         lengths = used.reshape(len(mask), -1).max(axis=1)  # one more than the last place in use
@@ -130,11 +111,11 @@ class Network:
         parts, start = [], 0
         with self._lock:
             while start < len(order):
-                length = longest if self._padding == "max" else lengths[order[start]]
-                count = size * longest // length if self._padding == "bucket" else size
+                length = longest if padding == "max" else lengths[order[start]]
+                count = size * longest // length if padding == "bucket" else size
                 rows = order[start : start + count]
                 batch = {
-                    name: value[rows][..., :length] if name in self._sequences else value[rows]
+                    name: value[rows][..., :length] if name in self._task.sequences else value[rows]
                     for name, value in features.items()
                 }
                 parts.append(self._compute(batch))
@@ -142,13 +123,6 @@ class Network:
                 start += count
         back = np.argsort(order)
         return {name: value[back] for name, value in joined(parts).items()}
-
-    def run_all(self, pools: Iterable[Arrays], **options: Any) -> Dict[str, np.ndarray]:
-        """Returns the outputs of examples that come some thousands at a time.
-
-        The options are those of `run`.
-        """
-        return joined([self.run(features, **options) for features in pools])
 
 
 def joined(parts: Sequence[Arrays]) -> Dict[str, np.ndarray]:

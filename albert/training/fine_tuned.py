@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fine-tuned model: its folder's description, and the model in memory.
 
-    with Model("output/mine", task=MyTask) as model:
+    with FineTunedModel("output/mine", task=MyTask) as model:
         model.predict(["He left.", "It rains."])
 
 The description is a JSON file that says which task the weights are of, with what vocabulary and
-flags. Dimensions: N texts.
+flags.
 """
 
 import math
 import os
-from typing import Any, Dict, List, Optional, Sequence, Type
+from typing import Any, Dict, Optional, Sequence, Tuple, Type
 
 import tensorflow.compat.v1 as tf
 
@@ -26,9 +26,8 @@ from albert.formats import (
     warm_start,
 )
 from albert.models import inference, released
-from albert.models.network import Network, check_finite
 from albert.training import evaluation
-from albert.training.task import Outputs, Task
+from albert.training.task import Task
 from albert.util import flags as flags_lib
 from albert.util import json_files, provenance
 from albert.util.errors import UserError
@@ -44,13 +43,18 @@ _HEARD_IN_MEMORY = {
 _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
 
 
-def _read_description(path: str, kind: Type[Task]) -> Dict[str, Any]:
-    """The description of a task's model; {} without the file."""
+def _read_description(folder: str, *kinds: Type[Task]) -> Tuple[Type[Task], Dict[str, Any]]:
+    """The task of the model in a folder, and its description; {} without the file."""
+    path = os.path.join(folder, kinds[0].description_name)
+    if not tf.io.gfile.exists(path):
+        return kinds[0], {}
+    content = json_files.read(path)
+    kind = next((kind for kind in kinds if kind.name == content.get("task")), kinds[0])
     required = {"task": str, "max_seq_length": range(1, 1 << 31), "do_lower_case": bool}
     recorded = flags_lib.schema(kind.flags_class, kind.recorded_flags)
     schema = {**model_vocabulary.DESCRIPTION, **required, **recorded, **kind.description_schema}
-    content = json_files.read(path, schema, missing={})
-    return {key: value for key, value in content.items() if value is not None}
+    json_files.check(content, schema, f"'{path}'")
+    return kind, {key: value for key, value in content.items() if value is not None}
 
 
 def check_description(task: Task, folder: str = "") -> None:
@@ -63,8 +67,7 @@ def check_description(task: Task, folder: str = "") -> None:
     if folder:
         may_differ.append("task")
     folder = folder or task.flags.output_dir
-    path = os.path.join(folder, task.description_name)
-    description = _read_description(path, type(task))
+    _, description = _read_description(folder, type(task))
     if not description:
         return
     if not task.flags.do_train:
@@ -74,27 +77,30 @@ def check_description(task: Task, folder: str = "") -> None:
     if difference:
         raise UserError(
             f"--output_dir={folder} has a run with other settings: {difference}. Choose another "
-            f"--output_dir. If you want the change, first remove {path}."
+            "--output_dir. If you want the change, first remove "
+            f"{os.path.join(folder, task.description_name)}."
         )
 
 
-def exported_files(task: Task) -> Dict[str, bytes]:
-    """Returns what an exported model needs besides its weights."""
+def portable_files(task: Task, is_export: bool = False) -> Dict[str, bytes]:
+    """Returns what a trained or exported model needs besides its weights."""
     return model_folder.portable_files(
         task.config,
         task.vocabulary,
         task.description_name,
-        description=task.describe(is_export=True),
+        description=task.describe(is_export),
     )
 
 
-def set_up(flags: FineTuningFlags, kind: Type[Task]) -> Task:
+def set_up(
+    flags: FineTuningFlags, kind: Type[Task], description: Optional[Dict[str, Any]] = None
+) -> Task:
     """Returns the task for a script's flags, with its model and vocabulary.
 
     Its flags name the model's files, found in --albert_dir. Without training and without a flag
     for the model, the model is the one in --output_dir, or in the folder of --checkpoint or of a
     trained --init_checkpoint. Then its vocabulary and the flags in its description are used too,
-    unless flags are given.
+    unless flags are given. `description` is the one in --output_dir, if it was read.
 
     Raises:
       UserError: files are missing, or do not fit each other.
@@ -104,9 +110,8 @@ def set_up(flags: FineTuningFlags, kind: Type[Task]) -> Task:
     if start and not tf.io.gfile.exists(os.path.join(folder, name)):
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     models = {model for model in _MODELS if getattr(flags, model)}
-    description = {}
-    if not flags.do_train:
-        description = _read_description(os.path.join(folder, name), kind)
+    if description is None:
+        description = {} if flags.do_train else _read_description(folder, kind)[1]
     if description:
         models.discard("init_checkpoint")
     if not (flags.do_train or models):
@@ -159,24 +164,22 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
         checkpoint,
         tokenizer=task.tokenizer,
         max_seq_length=task.flags.max_seq_length,
-        extra_files=exported_files(task),
+        extra_files=portable_files(task, is_export=True),
     )
 
 
 # ---- the model in memory ----
 
 
-class Model(inference.Model):
-    """A fine-tuned model in memory. Calls from several threads take turns.
+class FineTunedModel(inference.Model):
+    """A model of a task, from the folder of its training or export.
 
     Attributes:
-      kind, batch_size: task and most sequences to run together, where no argument names them.
-      task: what it was trained on, with its flags, config and vocabulary.
-      checkpoint: path prefix of the weights, or the file of an exported model.
+      kinds: the tasks that it may be of; the first, if the description names no other.
+      batch_size: most sequences to run together, where no argument names it.
     """
 
-    network: Network
-    kind: Type[Task]
+    kinds: Sequence[Type[Task]]
     batch_size = 32
 
     def __init__(
@@ -189,44 +192,19 @@ class Model(inference.Model):
         batch_size: Optional[int] = None,
         **options: Any,
     ):
-        """Loads the model.
-
-        Args:
-          model_dir: output_dir of the training, or what export_model wrote.
-          checkpoint: weights to take in place of model.ckpt-best.
-          task: what was trained.
-          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
-          batch_size: most sequences to run together.
-          **options: flags of the task, such as those of decoding.
-
-        Raises:
-          UserError: no such model, or an option that it cannot have.
-        """
-        super().__init__()
-        kind, folder = task or self.kind, os.path.expanduser(str(model_dir))
+        """Loads the model, as albert.load does; raises UserError."""
+        folder = os.path.expanduser(str(model_dir))
+        kind, description = _read_description(folder, *([task] if task else self.kinds))
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
         unheard = options.keys() & set(flags_lib.describe(kind.flags_class)) - heard
         if unheard:
             raise UserError(f"A loaded model has no option {', '.join(sorted(unheard))}.")
         values = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
-        self.task = set_up(flags_lib.make(kind.flags_class, **values), kind)
+        flags = flags_lib.make(kind.flags_class, **values)
+        loaded = set_up(flags, kind, description)
         program = None if checkpoint else exported.find(folder)
-        self.checkpoint = program or checkpoints.resolve(checkpoint or folder)
+        weights = program or checkpoints.resolve(checkpoint or folder)
         if not program:
-            self.task.metrics = evaluation.recorded_metrics(self.checkpoint, folder)
-        self.network = self.task.network(self.batch_size if batch_size is None else batch_size)
-        self.network.load(self.checkpoint)
-
-    def predict(self, texts: Sequence[Any]) -> List[Any]:
-        """Returns the task's answer to each text, in order; long texts are cut as in training.
-
-        Raises:
-          UserError: an item is not what the task takes.
-        """
-        examples = inference.parse_texts(texts, self.task.parse)
-        return self.task.decode(examples, self.outputs(examples)) if examples else []
-
-    def outputs(self, examples: Sequence[Any]) -> Outputs:
-        """Returns the outputs of the head for examples of the task."""
-        items = self.task.items(examples, False)
-        return check_finite(self.network.run_all(self.task.inputs(items, self.notes)))
+            loaded.metrics = evaluation.recorded_metrics(weights, folder)
+        size = self.batch_size if batch_size is None else batch_size
+        super().__init__(loaded, weights, batch_size=size)

@@ -7,38 +7,29 @@
 `Task` says what differs between tasks; docs/new_task.md writes one. Dimensions: N examples.
 """
 
-import collections
 import logging
 import math
 import os
 import time
-from typing import (
-    Any,
-    Counter,
-    Dict,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Tuple,
-    Type,
-)
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
 from albert.configs import published
 from albert.configs.flags import FineTuningFlags
-from albert.data import feature_cache, padded_batches
-from albert.formats import checkpoints, model_folder, model_vocabulary
-from albert.models import network
+from albert.data import feature_cache, padded_batches, record_files
+from albert.formats import checkpoints, model_vocabulary
+from albert.models import inference
 from albert.runtimes import compat
 from albert.training import estimators, evaluation, fine_tuned, hooks, program, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.training.metrics import confusion_matrix, label_pairs
 from albert.training.program import FineTuningProgram, training_length
-from albert.training.task import Outputs, Split, Task
+from albert.training.task import Outputs, Task
 from albert.training.workflow import Outcome
 from albert.util import files, json_files, progress, provenance
+from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
@@ -93,7 +84,7 @@ class FineTuning(workflow.Workflow):
         self._splits: Dict[str, Split] = {}
         # Rank, identity and outputs, by split, of the best checkpoint so far.
         self._best: Tuple[Tuple[float, ...], str, Dict[str, Outputs]] = ((-math.inf,), "", {})
-        self._network: Optional[network.Network] = None
+        self._model = inference.Model(self.task, batch_size=flags.predict_batch_size)
 
     def check(self) -> None:
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
@@ -118,7 +109,7 @@ class FineTuning(workflow.Workflow):
         if flags.do_train:
             model_vocabulary.path_in(folder, task.vocabulary)
             splits.append("train")  # last: it takes the longest
-        self._splits = {split: task.features(split) for split in dict.fromkeys(splits)}
+        self._splits = {split: read_split(task, split) for split in dict.fromkeys(splits)}
         if flags.do_train:
             count = len(self._splits["train"].examples)
             self.schedule = training_length(flags, count)
@@ -136,8 +127,7 @@ class FineTuning(workflow.Workflow):
         if unused and not flags.do_train:
             _LOGGER.warning("--init_checkpoint is not used, but %s is.", checkpoint)
         if loads and not flags.use_tpu:
-            self._network = task.network(flags.predict_batch_size)
-            self._network.load(checkpoint)
+            self._model.load(checkpoint)
 
     def _chosen_checkpoint(self) -> str:
         """--checkpoint, the best one, or the newest; raises UserError if there is none."""
@@ -154,12 +144,7 @@ class FineTuning(workflow.Workflow):
             self.model_fn(),
             lambda step: self.input_fn(records.path, is_training=True, start_step=step),
             max_steps=last_step,
-            documents=model_folder.portable_files(
-                task.config,
-                task.vocabulary,
-                task.description_name,
-                description=task.describe(),
-            ),
+            documents=fine_tuned.portable_files(task),
             made_from={
                 "training_data": fingerprint["examples"],
                 "configuration": provenance.digest(self.config.to_dict()),
@@ -280,16 +265,15 @@ class FineTuning(workflow.Workflow):
             return estimators.tpu_outputs(
                 flags, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
-        self._network = self._network or task.network(size)
-        self._network.load(checkpoint)
+        self._model.load(checkpoint)
+        self._model.notes.clear()
         processes = feature_cache.processes_for(len(examples))
         items = task.items(examples, False, num_processes=processes)
-        notes: Counter[str] = collections.Counter()
         with progress.Progress(split, len(items), unit="examples") as bar:
-            pools = task.inputs(items, notes)
-            outputs = self._network.run_all(pools, batch_size=size, on_batch=bar.update)
-        if any(notes.values()) and split not in known_outputs:  # once, not for each checkpoint
-            _LOGGER.info("%s %s: %s.", task.name, split, feature_cache.in_words(notes))
+            outputs = self._model.run(items, batch_size=size, on_batch=bar.update)
+        notes = feature_cache.in_words(self._model.notes)
+        if notes and split not in known_outputs:  # once, not for each checkpoint
+            _LOGGER.info("%s %s: %s.", task.name, split, notes)
         return outputs
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
@@ -352,6 +336,62 @@ class FineTuning(workflow.Workflow):
         path, task = self._summary_path, self.task
         about = {"task": task.name, "metric": task.best_metric, "seed": self.flags.seed}
         files.atomic_write_json(path, {**read_summary(path, missing={}), **about, **values})
+
+
+class Split(NamedTuple):
+    """The examples of one use.
+
+    Attributes:
+      fingerprint: JSON values that decide the records.
+      records: the file with the records in the same order; None if none is needed.
+    """
+
+    examples: Sequence[Any]
+    fingerprint: Mapping[str, Any]
+    records: Optional[record_files.RecordFile] = None
+
+
+def read_split(task: Task, split: str) -> Split:
+    """Returns a split with its records, which are made if they are not there.
+
+    Only training and TPUs read records. Otherwise there are none, unless a flag with `records_of`
+    names their file.
+    """
+    examples, is_training = task.examples(split), split == "train"
+    if not len(examples):
+        raise UserError(f"The {split} data of {task.name} has no examples.")
+    named = next(
+        (
+            getattr(task.flags, name)
+            for name, options in flags_lib.describe(task.flags_class).items()
+            if options.get("records_of") == split
+        ),
+        None,
+    )
+    may_differ = task.decoding()
+    fingerprint = {
+        "description": {
+            key: value for key, value in task.describe().items() if key not in may_differ
+        },
+        "examples": feature_cache.digest(examples),
+        "tokenizer": feature_cache.tokenizer_fingerprint(task.tokenizer),
+    }
+    if not (is_training or named or task.flags.use_tpu):
+        return Split(examples, fingerprint)
+    folder = task.flags.cached_dir or task.flags.output_dir
+    name = f"{task.name}_{split}.{task.flags.max_seq_length}.tf_record"
+    processes = feature_cache.processes_for(len(examples))
+    records = feature_cache.build_records(
+        named or os.path.join(folder, name),
+        fingerprint=fingerprint,
+        spec=task.spec(is_training),
+        items=lambda: task.items(examples, is_training, num_processes=processes),
+        convert=lambda group: task.encode(group, is_training),
+        exact_path=bool(named),
+        num_processes=processes,
+        description=f"{task.name} {split}",
+    )
+    return Split(examples, fingerprint, records)
 
 
 def read_summary(path: str, *, missing: Any = None) -> Dict[str, Any]:

@@ -22,7 +22,7 @@ from albert.configs import published
 from albert.configs.flags import TaskFlags
 from albert.formats import checkpoints, exported, model_folder
 from albert.formats.flags import ModelExportFlags
-from albert.models import inference
+from albert.models import encoder, text_files
 from albert.models.flags import TextFlags
 from albert.training import fine_tuned
 from albert.training.evaluation import LOSSES
@@ -43,24 +43,19 @@ class _FineTuned:
     Attributes:
       examples: of --eval_file.
       metric: what is compared.
-      tokenizer: for example.json.
       shape: of an example's inputs, [S] or [C, S] of C options.
       build: builds the network on SEQUENCES; returns the outputs by name.
       files: what the new folder holds beside the file.
     """
 
-    def __init__(self, model: fine_tuned.Model, flags: ModelExportFlags):
+    def __init__(self, model: fine_tuned.FineTunedModel, flags: ModelExportFlags):
         task, self.checkpoint = model.task, model.checkpoint
-        self.tokenizer = task.tokenizer
         self.max_seq_length, self.build = task.flags.max_seq_length, task.build
-        self.files = fine_tuned.exported_files(task)
+        self.files = fine_tuned.portable_files(task, is_export=True)
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
         self._task, self.examples = _task_with_data(task, flags)
         self.metric = self._task.best_metric
-
-    def answer(self, model: Any, examples: Sequence[Any]) -> Mapping[str, np.ndarray]:
-        return model.outputs(examples)
 
     def score(self, outputs: Mapping[str, np.ndarray], _: Any) -> float:
         losses = np.full(len(self.examples), np.nan)  # which an export does not know
@@ -102,22 +97,20 @@ class _Encoder:
 
     metric = "cosine"
 
-    def __init__(self, model: inference.Embedder, flags: ModelExportFlags):
-        source, length = model.source, flags.max_seq_length
+    def __init__(self, model: encoder.Embedder, flags: ModelExportFlags):
+        source, length = model.task.source, flags.max_seq_length
         fine_tuning_utils.check_length(length, source.config)
         self.max_seq_length = length or source.max_seq_length
         self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
-        self.tokenizer = source.tokenizer
-        model.source = source._replace(max_seq_length=self.max_seq_length)
+        self._output = model.task.output
+        model.task.source = source._replace(max_seq_length=self.max_seq_length)
         self.files = model_folder.portable_files(source.config, source.vocabulary)
-        self.build = functools.partial(inference.pretraining_outputs, source.config, heads=())
-        texts = inference.read_texts(flags_lib.make(TextFlags, input_file=flags.eval_file))
+        self.build = functools.partial(encoder.pretraining_outputs, source.config, heads=())
+        texts = text_files.read_texts(flags_lib.make(TextFlags, input_file=flags.eval_file))
         self.examples = [text for group in texts for text in group]
 
-    def answer(self, model: Any, examples: Sequence[Any]) -> np.ndarray:
-        return model.embed(examples).astype(np.float64)  # [N, H]
-
-    def score(self, vectors: np.ndarray, right: np.ndarray) -> float:
+    def score(self, *outputs: Mapping[str, np.ndarray]) -> float:
+        vectors, right = (part[self._output].astype(np.float64) for part in outputs)  # [N, H]
         lengths = np.linalg.norm(vectors, axis=-1) * np.linalg.norm(right, axis=-1)
         return 100 * float(((vectors * right).sum(-1) / lengths).mean())
 
@@ -142,7 +135,7 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
         task = getattr(importlib.import_module(module), kind)
     with files.atomic_folder(flags.output_dir) as folder:
         model = load(flags.model_dir, flags.checkpoint, task=task)
-        is_encoder = isinstance(model, inference.Embedder)
+        is_encoder = isinstance(model, encoder.Embedder)
         subject: Any = (_Encoder if is_encoder else _FineTuned)(model, flags)
         subject.examples = subject.examples[: flags.eval_examples or None]
         if not len(subject.examples):
@@ -161,7 +154,7 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
         with load(folder, task=task) as small:
             record.update(_compared(subject, (model, small), size))
             example = exported.example(
-                subject.tokenizer,
+                model.task.tokenizer,
                 subject.max_seq_length,
                 small.network.run,
                 batch=(1, *subject.shape[:-1]),
@@ -195,14 +188,14 @@ def _write(folder: str, subject: Any, flags: ModelExportFlags) -> int:
 def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[str, float]]:
     """Score, times and size of the model and of its export, which has `size` bytes; prints them."""
     sizes = (sum(x.nbytes for x in checkpoints.read(subject.checkpoint).values()), size)
-    answers = [subject.answer(model, subject.examples) for model in models]
+    outputs = [model.outputs(subject.examples) for model in models]
     sides = {}
     rows = [("", subject.metric, "p50 ms", "p95 ms", "MB")]
-    for name, model, answer, size in zip(("model", "export"), models, answers, sizes):
-        score, times = subject.score(answer, answers[0]), []
+    for name, model, output, size in zip(("model", "export"), models, outputs, sizes):
+        score, times = subject.score(output, outputs[0]), []
         for example in subject.examples[:_MOST_TIMED]:
             began = time.perf_counter()
-            subject.answer(model, [example])
+            model.outputs([example])
             times.append(1000 * (time.perf_counter() - began))
         p50, p95 = np.percentile(times, [50, 95]).tolist()
         sides[name] = {subject.metric: score, "p50_ms": p50, "p95_ms": p95, "bytes": size}

@@ -5,59 +5,23 @@
 To train, evaluate and export a task, and to use it in a program, write a subclass of `Task`.
 docs/new_task.md shows how. fine_tuning.py trains a task, fine_tuned.py loads a trained one.
 
-Dimensions: N examples, R records (an example may have several), B batch.
+Dimensions: B batch.
 """
 
 import json
-import os
-from concurrent import futures
-from typing import (
-    Any,
-    Counter,
-    Dict,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-    Type,
-)
+from typing import Any, Dict, List, Mapping, Sequence, Tuple, Type
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.flags import FineTuningFlags
-from albert.data import batches, feature_cache, record_files
-from albert.data.packing import SEQUENCES
-from albert.models.network import Network
-from albert.util import flags as flags_lib
-from albert.util import parallel
+from albert.models.inference import InferenceTask, Outputs
 from albert.util.errors import UserError
 
 _ACTIONS = ("do_train", "do_eval", "do_predict", "export_dir")
 
-POOL = 4096  # records that are in memory together, sorted by length
 
-Outputs = Mapping[str, np.ndarray]  # what the head gives for each record, by name, [R, ...] each
-
-
-class Split(NamedTuple):
-    """The examples of one use.
-
-    Attributes:
-      fingerprint: JSON values that decide the records.
-      records: the file with the records in the same order; None if none is needed.
-    """
-
-    examples: Sequence[Any]
-    fingerprint: Mapping[str, Any]
-    records: Optional[record_files.RecordFile] = None
-
-
-class Task:
+class Task(InferenceTask):
     """A fine-tuning task.
 
     Attributes:
@@ -67,7 +31,6 @@ class Task:
       best_metric: the metric that chooses the best checkpoint, which has the highest value, or of
         evaluation.LOSSES the lowest.
       labels: the labels' names, if the outputs have `predictions` and `label_ids`.
-      sequences: the features with one value per token; input_mask must be one of them.
       recorded_flags: flags to write to the description, beside max_seq_length. Prediction with a
         trained model reads them from there.
       heard_flags: flags of decoding, which `albert.load` accepts too.
@@ -83,7 +46,6 @@ class Task:
     published_name = ""
     best_metric = "eval_accuracy"
     labels: Sequence[str] = ()
-    sequences: Sequence[str] = SEQUENCES
     recorded_flags: Tuple[str, ...] = ()
     heard_flags: Tuple[str, ...] = ()
     description_schema: Mapping[str, Any] = {}
@@ -101,6 +63,7 @@ class Task:
         `config`, `vocabulary` and `metrics` are set later.
         """
         self.flags, self.tokenizer, self.description = flags, tokenizer, description
+        self.precision_name, self.padding = flags.precision, flags.padding or "longest"
         self.metrics: Mapping[str, float] = {}
 
     # ---- flags and folder ----
@@ -141,90 +104,6 @@ class Task:
         """Reads labelled data from a file of any name; raises UserError if they fill folders."""
         raise UserError(f"'{path}' is a file. Give the folder of the data.")
 
-    def parse(self, text: Any) -> Any:
-        """Returns the example for a program's input; raises UserError for wrong input."""
-        raise NotImplementedError
-
-    def spec(self, is_training: bool) -> batches.FeatureSpec:
-        """Returns the declaration of the records."""
-        raise NotImplementedError
-
-    def items(
-        self, examples: Sequence[Any], is_training: bool, *, num_processes: int = 1
-    ) -> Sequence[Any]:
-        """Returns the inputs of `encode`: examples, or parts with one record each."""
-        return examples
-
-    def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
-        """Returns the records of some consecutive items."""
-        raise NotImplementedError
-
-    def features(self, split: str) -> Split:
-        """Returns a split with its records, which are made if they are not there.
-
-        Only training and TPUs read records. Otherwise there are none, unless a flag with
-        `records_of` names their file.
-        """
-        examples, is_training = self.examples(split), split == "train"
-        if not len(examples):
-            raise UserError(f"The {split} data of {self.name} has no examples.")
-        named = next(
-            (
-                getattr(self.flags, name)
-                for name, options in flags_lib.describe(self.flags_class).items()
-                if options.get("records_of") == split
-            ),
-            None,
-        )
-        may_differ = self.decoding()
-        fingerprint = {
-            "description": {
-                key: value for key, value in self.describe().items() if key not in may_differ
-            },
-            "examples": feature_cache.digest(examples),
-            "tokenizer": feature_cache.tokenizer_fingerprint(self.tokenizer),
-        }
-        if not (is_training or named or self.flags.use_tpu):
-            return Split(examples, fingerprint)
-        folder = self.flags.cached_dir or self.flags.output_dir
-        name = f"{self.name}_{split}.{self.flags.max_seq_length}.tf_record"
-        processes = feature_cache.processes_for(len(examples))
-        records = feature_cache.build_records(
-            named or os.path.join(folder, name),
-            fingerprint=fingerprint,
-            spec=self.spec(is_training),
-            items=lambda: self.items(examples, is_training, num_processes=processes),
-            convert=lambda group: self.encode(group, is_training),
-            exact_path=bool(named),
-            num_processes=processes,
-            description=f"{self.name} {split}",
-        )
-        return Split(examples, fingerprint, records)
-
-    def inputs(self, items: Sequence[Any], notes: Counter[str]) -> Iterator[Dict[str, np.ndarray]]:
-        """Yields what the network reads of `items`, [R, ...] each, some thousands at a time.
-
-        While the network runs, a thread encodes the next ones. `notes` counts what `encode` notes.
-        """
-        features = self.spec(False).features
-
-        def encode(first: int) -> Dict[str, np.ndarray]:
-            columns = {}
-            records, counts = self.encode(items[first : first + POOL], False)
-            notes.update(counts)
-            for feature in features:
-                dtype = np.int32 if feature.dtype.is_integer else np.float32
-                values = np.array([record[feature.name] for record in records], dtype)
-                # A label may be a number or a list of one.
-                columns[feature.name] = values if feature.shape else values.reshape([-1])
-            return columns
-
-        if len(items) <= POOL:  # a text is encoded faster than a thread starts
-            yield encode(0)
-            return
-        with futures.ThreadPoolExecutor(1) as thread:
-            yield from parallel.in_order(thread, encode, range(0, len(items), POOL), ahead=1)
-
     # ---- the model and its answers ----
 
     def head(
@@ -245,21 +124,6 @@ class Task:
         encoder = fine_tuning_utils.Encoder(self.config, False, **options)
         outputs = self.head(features, encoder).with_losses()
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
-
-    def network(self, batch_size: int) -> Network:
-        """Returns the network for prediction, without weights."""
-        dtype = tf.as_dtype(self.flags.precision)
-        return Network(
-            lambda features: self.build(features, compute_dtype=dtype, keep_weights=True),
-            self.spec(False),
-            batch_size=batch_size,
-            sequences=self.sequences,
-            padding=self.flags.padding or "longest",
-        )
-
-    def decode(self, examples: Sequence[Any], outputs: Outputs) -> List[Any]:
-        """Returns the model's answer to each example, a NamedTuple or JSON value."""
-        raise NotImplementedError
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the measurements of a split."""

@@ -16,7 +16,7 @@ import pytest
 
 from albert.commands import embed, fill_mask, predict
 from albert.data import text_lines
-from albert.models import inference
+from albert.models import text_files
 from albert.models.flags import TextFlags
 from albert.tasks.classification.task import Predictor
 from albert.util import flags as flags_lib
@@ -98,7 +98,7 @@ def test_first_line_is_a_header_only_with_all_names(caplog):
 def test_first_empty_text_is_named(tmp_path, caplog):
     (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
     flags = TextFlags(input_file=str(tmp_path / "in"))
-    assert sum(map(len, inference.read_texts(flags))) == 3
+    assert sum(map(len, text_files.read_texts(flags))) == 3
     (record,) = caplog.records
     assert record.args == (f"{tmp_path}/in:2",)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors of texts and words for [MASK], by the classes and by the scripts embed and fill_mask."""
+"""Vectors of texts and words for [MASK], by the tasks and by the scripts embed and fill_mask."""
 
 import json
 
@@ -10,7 +10,8 @@ import pytest
 from albert import tokenization
 from albert.commands import embed, fill_mask
 from albert.formats import model_folder
-from albert.models import inference
+from albert.models import encoder
+from albert.models.inference import Model
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import pretrained_models
@@ -45,7 +46,7 @@ def alone(archive, source, text):
 def test_embed_of_mixed_lengths_equals_each_alone(archive, source):
     expected = [alone(archive, source, text) for text in TEXTS]
     for pooling in ("pooled", "mean", "first"):
-        with inference.Embedder(source, pooling=pooling, batch_size=2) as model:
+        with encoder.Embedder(source, pooling=pooling, batch_size=2) as model:
             vectors = model.embed(TEXTS)
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, [item[pooling] for item in expected], atol=1e-5)
@@ -53,7 +54,7 @@ def test_embed_of_mixed_lengths_equals_each_alone(archive, source):
 
 def test_embed_layer_counts_from_1_or_the_last(source):
     first, same, last = (
-        inference.Embedder(source, pooling="mean", layer=layer).embed(TEXTS[:1])
+        encoder.Embedder(source, pooling="mean", layer=layer).embed(TEXTS[:1])
         for layer in (1, -2, 2)
     )
     np.testing.assert_array_equal(first, same)
@@ -61,7 +62,7 @@ def test_embed_layer_counts_from_1_or_the_last(source):
 
 
 def test_embed_cuts_long_texts(source):
-    with inference.Embedder(source, pooling="mean") as model:
+    with encoder.Embedder(source, pooling="mean") as model:
         long, longer = model.embed(["bird " * 40, "bird " * 40 + "king"])
         np.testing.assert_array_equal(long, longer)
         assert model.embed([]).shape == (0, 16)
@@ -72,7 +73,7 @@ def test_embed_cuts_long_texts(source):
 
 def test_embedder_refuses_unknown_precision(source):
     with pytest.raises(ValueError, match="float64"):
-        inference.Embedder(source, precision_name="float64")
+        encoder.Embedder(source, precision_name="float64")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_embedder_refuses_unknown_precision(source):
 )
 def test_embedder_refuses_wrong_option(source, pooling, layer, batch_size, named):
     with pytest.raises(UserError, match=named):
-        inference.Embedder(source, pooling=pooling, layer=layer, batch_size=batch_size)
+        encoder.Embedder(source, pooling=pooling, layer=layer, batch_size=batch_size)
 
 
 # ---- Words for [MASK].
@@ -95,8 +96,8 @@ def test_embedder_refuses_wrong_option(source, pooling, layer, batch_size, named
 
 @pytest.mark.slow
 def test_fill_gives_words_of_the_head_at_the_mask(archive, source):
-    with inference.MaskFiller(source, count=3) as model:
-        several = model.fill(["a [MASK] bird [MASK]", "[MASK] went home ."])
+    with Model(encoder.MaskTask(source, count=3), source.checkpoint) as model:
+        several = model.predict(["a [MASK] bird [MASK]", "[MASK] went home ."])
     assert [len(masks) for masks in several] == [2, 1]
     first, mask, last = source.tokenizer.required_ids(["[CLS]", "[MASK]", "[SEP]"])
     ids = np.array([[first, mask, *source.tokenizer.encode_ids_batch(["went home ."])[0], last]])
@@ -111,16 +112,16 @@ def test_fill_gives_words_of_the_head_at_the_mask(archive, source):
 
 def test_fill_keeps_the_tokens_around_masks(source, monkeypatch):
     found, tokenizer = [], source.tokenizer
-    with inference.MaskFiller(source) as model:
+    with Model(encoder.MaskTask(source), source.checkpoint) as model:
         run = model.network.run
         monkeypatch.setattr(model.network, "run", lambda given: found.append(given) or run(given))
-        model.fill(["once the [MASK].", "once the [MASK] near."])
+        model.predict(["once the [MASK].", "once the [MASK] near."])
         for wrong in ("the old bird", "[MASK] " + "bird " * 40):
             with pytest.raises(UserError, match="bird"):
-                model.fill([wrong])
+                model.predict([wrong])
         for texts in ([None], "a [MASK]"):
             with pytest.raises(UserError):
-                model.fill(texts)
+                model.predict(texts)
     tokens = [tokenizer.convert_ids_to_tokens(ids.tolist()) for ids in found[0]["input_ids"]]
     after = [row[row.index("[MASK]") + 1] for row in tokens]
     assert after[0] == "." and after[1].startswith("\u2581")

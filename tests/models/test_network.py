@@ -11,10 +11,8 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.data.batches import Feature, FeatureSpec
 from albert.data.packing import SEQUENCES
-from albert.models import network
+from albert.models import inference, network
 from tests.support import damaged_files, graphs, pretrained_models
-
-SPEC = FeatureSpec([Feature(name, (1,)) for name in SEQUENCES])
 
 
 def features(*rows):
@@ -25,8 +23,16 @@ def features(*rows):
     return {"input_ids": ids, "input_mask": (ids > 0).astype(int), "segment_ids": ids * 0}
 
 
-def loaded_network(build, **options):
-    made = network.Network(build, SPEC, **{"batch_size": 2, **options})
+class SomeTask(inference.InferenceTask):
+    def __init__(self, build, padding="longest"):
+        self.build, self.padding = lambda inputs, **_: build(inputs), padding
+
+    def spec(self, is_training):
+        return FeatureSpec([Feature(name, (1,)) for name in SEQUENCES])
+
+
+def loaded_network(*arguments):
+    made = network.Network(SomeTask(*arguments), batch_size=2)
     made.load(None)
     return made
 
@@ -48,7 +54,7 @@ def test_run_keeps_order_of_examples(padding, shapes):
 
     counts = []
     rows = [[3], [4] * 20, [5] * 7, [6], [7] * 24]
-    found = loaded_network(build, padding=padding).run(features(*rows), on_batch=counts.append)
+    found = loaded_network(build, padding).run(features(*rows), on_batch=counts.append)
     assert found["first"].tolist() == [3, 4, 5, 6, 7]
     assert counts == [shape[0] for shape in shapes]
     assert sorted(map(tuple, found["shape"])) == sorted(
@@ -82,7 +88,7 @@ def checkpoints(tmp_path):
 def test_load_takes_checkpoints_in_turn(checkpoints, dtype):
     def network_that(**options):
         build = functools.partial(encoder, compute_dtype=dtype, **options)
-        return network.Network(build, SPEC, batch_size=2)
+        return network.Network(SomeTask(build), batch_size=2)
 
     keeping, other = network_that(keep_weights=True), network_that()
     first, second, damaged = checkpoints

@@ -8,7 +8,7 @@ Texts differ in length. Pairs come in MRPC's columns, single texts in a layout o
 import pathlib
 import random
 
-from albert.models import inference
+from albert.models import text_files
 from albert.models.flags import TextFlags
 from albert.training import evaluation
 from tests.support import fine_tuned_models, write_json
@@ -92,7 +92,7 @@ def write_rows(path, rows):
 def texts_in(path, columns=None, known=()):
     """The texts that the scripts which answer texts find in a file."""
     flags = TextFlags(input_file=str(path), columns=columns)
-    return [text for group in inference.read_texts(flags, known) for text in group]
+    return [text for group in text_files.read_texts(flags, known) for text in group]
 
 
 # What a run has left behind.

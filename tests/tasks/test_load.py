@@ -130,7 +130,7 @@ def places(model_dir, tmp_path_factory):
         ("empty", {}, "^(?!.*--albert_dir)"),
         ("model", {"batch_size": 0}, "batch_size"),
         ("model", {"labels": "a,b", "early_exit": True}, "early_exit, labels"),
-        ("squad", {"doc_strid": 3}, "doc_stride"),
+        ("model", {"exit_patienc": 3}, "exit_patience"),
         ("model", {"precision_name": "float8"}, "float8"),
         ("model", {"pooling": "mean"}, "pooling"),
         ("model", {"exit_patience": 2}, "early_exit"),

@@ -44,6 +44,7 @@ class SomeTask(task.Task):
 def check_folder(folder, is_training=True, **changes):
     described = dict(DESCRIPTION, **changes)
     values = {"output_dir": str(folder), "do_train": is_training, "n_best_size": 20}
+    values.update(precision="float32", padding=None)
     some = SomeTask(squad_flags(**values), None, {})
     some.describe = lambda: described
     some.vocabulary = types.SimpleNamespace(record=dict)

@@ -23,8 +23,9 @@ import tensorflow.compat.v1 as tf
 
 from albert.commands.demo.corpus import Corpus, Finder, by_frequency, word_finder
 from albert.data import record_files
-from albert.data.packing import POSITIONS
-from albert.models import inference
+from albert.data.packing import POSITIONS, pack
+from albert.formats.warm_start import Tensors
+from albert.models import encoder, inference
 from albert.training import evaluation
 
 _GUESSES = 5
@@ -48,7 +49,7 @@ class Question(NamedTuple):
     end: int
     places: List[Tuple[int, int]]  # where each token starts and ends; the same: no text
     masked: List[int]  # the tokens of the word
-    rows: List[inference.Row]  # with the gap, without it, and with the halves swapped
+    rows: List[encoder.Row]  # with the gap, without it, and with the halves swapped
 
     @property
     def with_gap(self) -> str:
@@ -95,12 +96,13 @@ class Findings(NamedTuple):
         )
 
 
-class Reader(inference.MaskFiller):
+class Reader(encoder.MaskTask):
     """Both pretraining heads of a checkpoint, and the attention of its layers."""
 
-    def _build(self, inputs: inference.Tensors) -> inference.Tensors:
-        config, positions = self.source.config, inputs[POSITIONS]
-        outputs = inference.pretraining_outputs(config, inputs, with_attention=True)
+    def build(self, features: Tensors, **options: Any) -> Tensors:
+        """Builds all of this."""
+        config, positions = self.config, features[POSITIONS]
+        outputs = encoder.pretraining_outputs(config, features, with_attention=True)
         layers = tf.transpose(outputs["attention_probs"], [0, 3, 1, 2, 4])  # [B, S, L, N, S]
         shares = tf.nn.softmax(outputs["mlm_logits"])  # [B * P, V]
         return {
@@ -118,7 +120,7 @@ class Reader(inference.MaskFiller):
         The texts' checksum chooses the word, or the next of few tokens.
         """
         text = " ".join(parts)
-        _, ids, starts, ends = self.source.tokenizer.encode_with_offsets(text)
+        _, ids, starts, ends = self.tokenizer.encode_with_offsets(text)
         half = bisect.bisect(starts, len(parts[0]))
         first, second, spans = ids[:half], ids[half:], list(zip(starts, ends))
         spans_of_tokens = [(0, 0), *spans[:half], (0, 0), *spans[half:], (0, 0)]
@@ -127,10 +129,10 @@ class Reader(inference.MaskFiller):
         for start, end in gaps[chosen:] + gaps[:chosen]:
             masked = [n for n, (a, b) in enumerate(spans_of_tokens) if start <= a < b <= end]
             if 1 <= len(masked) <= _MOST_TOKENS:
-                whole = self._row([first, second])
-                ids = [self._mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
+                whole = pack([first, second], self.ends)
+                ids = [self.mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
                 gap = {**whole, "input_ids": ids, POSITIONS: masked}
-                rows = [gap, whole, self._row([second, first])]
+                rows = [gap, whole, pack([second, first], self.ends)]
                 word = text[start:end].lower()
                 return Question(parts, text, word, start, end, spans_of_tokens, masked, rows)
         return None
@@ -152,13 +154,13 @@ class Reader(inference.MaskFiller):
         rows = [row for kind in zip(*(question.rows for question in questions)) for row in kind]
         lines = (line for text in corpus.training[:_COUNTED_DOCUMENTS] for line in text.sentences)
         frequent = by_frequency(line[a:b].lower() for line in lines for a, b in find(line))
-        ids = {word: self._ids_after_mask(word) for word in frequent}
+        ids = {word: self.ids_after_mask(word) for word in frequent}
         by_length = [{w: t for w, t in ids.items() if len(t) == n} for n in range(_MOST_TOKENS + 1)]
         candidates = [by_length[len(question.masked)] for question in questions]
-        scores = []
+        scores, model = [], inference.Model(self)
         for step, checkpoint in evaluation.list_checkpoints(output_dir):
-            self.network.load(checkpoint)
-            answers = self._run(rows)
+            model.load(checkpoint)
+            answers = model.outputs(rows)
             guesses = list(map(_guess, answers["shares"], candidates))
             orders = answers["order"].reshape(3, -1)[1:]
             neighbours = _neighbours(ids, tf.train.load_variable(checkpoint, _EMBEDDINGS))

@@ -101,9 +101,9 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
     _pretrain(command, kind, steps)
     print("\n[5/5] What it learned", flush=True)
     best = str(path / "model" / "model.ckpt-best")
-    with demo_findings.Reader(model_folder.Source(config, best, tokenizer, length)) as reader:
-        names = path / "names.txt" if kind == "zh" else None
-        findings = reader.examine(path, corpus, names)
+    reader = demo_findings.Reader(model_folder.Source(config, best, tokenizer, length))
+    names = path / "names.txt" if kind == "zh" else None
+    findings = reader.examine(path, corpus, names)
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
     training_lines, held_out_lines = (
         [line for text in part for line in text.sentences] for part in corpus

@@ -260,16 +260,12 @@ def _predictions(outputs: Outputs) -> metrics.Predictions:
     return metrics.Predictions(labels, predictions, losses)
 
 
-class Predictor(fine_tuned.Model):
+class Predictor(fine_tuned.FineTunedModel):
     """A classifier or regressor."""
 
-    kind = ClassifierTask
+    kinds = (ClassifierTask,)
 
     def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
         """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
-        predictions = self.predict(texts)
-        rows = [
-            list(prediction.probabilities.values()) or [prediction.score]
-            for prediction in predictions
-        ]
-        return np.array(rows, np.float32).reshape([len(predictions), len(self.task.labels) or 1])
+        rows = [list(item.probabilities.values()) or [item.score] for item in self.predict(texts)]
+        return np.array(rows, np.float32).reshape([-1, len(self.task.labels) or 1])

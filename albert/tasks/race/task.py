@@ -15,7 +15,7 @@ import numpy as np
 
 from albert.data import batches, feature_cache
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
-from albert.models import inference
+from albert.models import network
 from albert.tasks.race import examples as race_examples
 from albert.tasks.race import features as race_features
 from albert.tasks.race import head
@@ -93,8 +93,10 @@ class RaceTask(Task):
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""
         numbers, shares = (outputs[key].tolist() for key in ("predictions", "probabilities"))
-        rows = zip(examples, numbers, shares)
-        return [Choice(item.options[number], number, row) for item, number, row in rows]
+        return [
+            Choice(item.options[number], number, row[: len(item.options)])
+            for item, number, row in zip(examples, numbers, shares)
+        ]
 
     def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
         """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
@@ -136,26 +138,20 @@ class RaceTask(Task):
         }
 
 
-class Answerer(fine_tuned.Model):
+class Answerer(fine_tuned.FineTunedModel):
     """A model for RACE."""
 
-    kind = RaceTask
+    kinds = (RaceTask,)
     batch_size = 8
 
-    def predict(self, texts: Sequence[Tuple[str, str, Sequence[str]]]) -> List[Choice]:
-        """Returns the choice for each (article, question, options).
+    def outputs(self, examples: Sequence[InputExample]) -> Outputs:
+        """Returns the outputs for questions, which may differ in their number of options.
 
-        Questions may differ in their number of options. Neighbours with equal numbers run together.
-
-        Raises:
-          UserError: an item is no such triple.
+        Neighbours with equal numbers run together.
         """
-        examples = inference.parse_texts(texts, self.task.parse)
         groups = itertools.groupby(examples, lambda item: len(item.endings))
-        choices: List[Choice] = []
-        for group in (list(items) for _, items in groups):
-            choices += self.task.decode(group, self.outputs(group))
-        return choices
+        run = super().outputs
+        return network.joined([run(list(questions)) for _, questions in groups])
 
     def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
         """Returns the option that answers a question on an article.

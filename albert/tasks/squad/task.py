@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf
 from albert.data import batches, feature_cache
 from albert.data.packing import SEQUENCES
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
-from albert.formats import checkpoints, model_vocabulary, tflite, warm_start
+from albert.formats import checkpoints, tflite, warm_start
 from albert.models import inference
 from albert.tasks.squad import decoding, head
 from albert.tasks.squad import features as squad_features
@@ -258,15 +258,11 @@ def write_tflite(flags: SquadV1Flags) -> None:
     _LOGGER.info("Wrote %s.", path)
 
 
-class Reader(fine_tuned.Model):
-    """A model for SQuAD v1.1 or v2.0; options are those of `fine_tuned.Model`."""
+class Reader(fine_tuned.FineTunedModel):
+    """A model for SQuAD v1.1 or v2.0."""
 
+    kinds = (SquadV1, SquadV2)
     batch_size = 8
-
-    def __init__(self, model_dir: str, checkpoint: Optional[str] = None, **options: Any):
-        description, _ = model_vocabulary.read_description(os.path.expanduser(str(model_dir)))
-        task = SquadV2 if description.get("task") == SquadV2.name else SquadV1
-        super().__init__(model_dir, checkpoint, task=task, **options)
 
     def answer(self, question: str, context: str) -> decoding.Answer:
         """Returns the answer that the context, of any length, gives to a question."""

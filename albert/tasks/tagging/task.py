@@ -182,10 +182,10 @@ class TaggingTask(Task):
         return {"predictions.conll": "\n".join(conll), "predictions.jsonl": spans}
 
 
-class Tagger(fine_tuned.Model):
+class Tagger(fine_tuned.FineTunedModel):
     """A tagger."""
 
-    kind = TaggingTask
+    kinds = (TaggingTask,)
 
     def tag(self, text: str) -> Tagged:
         """Returns the tags and entities of a text."""

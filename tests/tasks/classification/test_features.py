@@ -16,6 +16,7 @@ from albert.tasks.classification import registry
 from albert.tasks.classification.examples import InputExample
 from albert.tasks.classification.flags import ClassifierFlags
 from albert.tasks.classification.task import ClassifierTask
+from albert.training import fine_tuning
 from tests.support import FIXTURES, graphs
 from tests.support.recorded import assert_checksum
 from tests.support.shared import (
@@ -39,7 +40,7 @@ def write(examples, path, *, labels=BINARY, length=16, tokenizer=None):
     about = {"task": "t", "labels": [label for label in labels if label]}
     task = ClassifierTask(flags, tokenizer or spm(), about)
     task.examples = lambda _: examples
-    return task.features("train").records
+    return fine_tuning.read_split(task, "train").records
 
 
 def write_prepared(examples, path, *, labels=BINARY, length, tokenizer):

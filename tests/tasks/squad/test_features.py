@@ -8,6 +8,7 @@ from albert.data import record_files
 from albert.tasks.squad import features as squad_features
 from albert.tasks.squad import task as squad_task
 from albert.tasks.squad.examples import SquadExample
+from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 from tests.support.squad_data import sentencepiece, wordpiece
 
@@ -229,7 +230,7 @@ def _write(data, path, *, length=48, stride=16, query=64, training=True, tokeniz
     )
     task = squad_task.SquadV2(flags, tokenizer or sentencepiece(), {})
     task.examples = lambda split: data
-    return task.features("train" if training else "predict").records
+    return fine_tuning.read_split(task, "train" if training else "predict").records
 
 
 def _data(count=12):

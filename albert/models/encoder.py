@@ -1,0 +1,340 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A pretrained model: its files, what it answers, and its graph.
+
+    source = find_source(albert_dir="base_v2")
+    with Embedder(source) as model:
+        model.embed(["He left.", "It rains."])  # float32 [2, H]
+    with Model(MaskTask(source), source.checkpoint) as model:
+        model.predict(["The [MASK] sang."])
+
+Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
+"""
+
+import itertools
+import logging
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling
+from albert.configs.flags import PRECISIONS, EncoderFlags
+from albert.data import feature_cache
+from albert.data.batches import Feature, FeatureSpec
+from albert.data.packing import POSITIONS, SEQUENCES, pack
+from albert.formats import checkpoints, exported
+from albert.formats.model_folder import Source
+from albert.formats.warm_start import Tensors
+from albert.models import inference, released
+from albert.models.flags import LAST_LAYER
+from albert.models.inference import Outputs
+from albert.util import flags as flags_lib
+from albert.util.errors import UserError
+from albert.util.flags import BaseFlags
+
+_LOGGER = logging.getLogger("albert")
+
+MASK = "[MASK]"
+
+Row = Dict[str, List[int]]
+
+_ENCODER_FLAGS, _NO_FLAGS = flags_lib.describe(EncoderFlags), EncoderFlags()
+_INPUTS = (*SEQUENCES, POSITIONS)
+_SPACE = "\u2581"  # in SentencePiece's tokens
+
+
+def find_source(
+    flags: BaseFlags = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
+) -> Source:
+    """Returns the model that a script's flags, or the values in `parts`, name.
+
+    Raises:
+      UserError: none, or files that do not belong together.
+    """
+    encoder_flags = {
+        name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS
+    }
+    model_flags = released.resolve_model_files(
+        flags_lib.make(EncoderFlags, **{**encoder_flags, **parts})
+    )
+    config, checkpoint = fine_tuning_utils.load_config(model_flags), model_flags.init_checkpoint
+    tokenizer = vocabulary = None
+    if needs_vocabulary or model_flags.spm_model_file or model_flags.vocab_file:
+        tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(model_flags, config)
+    else:
+        _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
+    longest = model_flags.max_seq_length or config.max_position_embeddings
+    if exported.is_program(checkpoint):
+        longest = min(longest, exported.max_seq_length(checkpoint))
+    else:
+        checkpoint = checkpoints.resolve(checkpoint)
+    path = model_flags.albert_config_file or ""
+    return Source(config, checkpoint, tokenizer, longest, vocabulary, path)
+
+
+# ---- its answers ----
+
+
+class EncoderTask(inference.InferenceTask):
+    """Texts without labels; subclasses say in `build` what is computed with the encoder.
+
+    Attributes:
+      source: the model.
+      config, tokenizer: of the model.
+      ends, mask: the ids of [CLS] and [SEP], and of [MASK].
+    """
+
+    def __init__(self, source: Source, *, precision_name: str = "float32"):
+        """Takes a model, and a name in PRECISIONS, else UserError."""
+        if precision_name not in PRECISIONS:
+            raise UserError(f"precision_name={precision_name!r} must be one of {PRECISIONS}.")
+        self.source, self.config, self.precision_name = source, source.config, precision_name
+        self.tokenizer = source.tokenizer
+        *self.ends, self.mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", MASK])
+
+    def parse(self, text: Any) -> Any:
+        """Returns the parts of a text, or of a pair of texts."""
+        return inference.parts_of(text)
+
+    def spec(self, is_training: bool) -> FeatureSpec:
+        """Returns the declaration of the inputs, which have no fixed length."""
+        return FeatureSpec([Feature(name, (-1,)) for name in _INPUTS])
+
+    def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
+        """Returns [CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
+        longest, rows = self.source.max_seq_length, []
+        cut = f"cut to {longest} tokens"
+        notes = {cut: 0, "empty": 0}
+        ids = iter(self.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
+        for item in items:
+            segments = [next(ids) for _ in item]
+            packed = pack(segments, self.ends)
+            notes[cut] += len(packed["input_ids"]) > longest
+            notes["empty"] += not all(segments)
+            row = {name: values[:longest] for name, values in packed.items()}
+            row["input_ids"][-1] = self.ends[-1]
+            rows.append(row)
+        return feature_cache.Conversion(padded(rows), notes)
+
+
+def padded(rows: Sequence[Row]) -> List[Row]:
+    """Returns rows of the same length, padded with zeros."""
+    rows = [{POSITIONS: [0], **row} for row in rows]
+    for name in _INPUTS:
+        length = max(len(row[name]) for row in rows)
+        for row in rows:
+            row[name] = row[name] + [0] * (length - len(row[name]))
+    return rows
+
+
+class EmbeddingTask(EncoderTask):
+    """The vectors of texts, or of pairs of texts."""
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        pooling: str = "pooled",
+        layer: int = LAST_LAYER,
+        **options: Any,
+    ):
+        """Takes the model and what to compute.
+
+        Args:
+          source: the model.
+          pooling: "pooled", what classifiers build on (of the last layer); "mean", over the tokens
+            of the text without [CLS] and [SEP]; "first", the vector of [CLS].
+          layer: 1 is the first layer and -1 the last.
+          **options: precision_name, one of PRECISIONS.
+
+        Raises:
+          UserError: a layer that the pooling or the model does not have.
+        """
+        if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
+            raise UserError(
+                f"Layer {layer} needs the pooling mean or first, and a checkpoint. Pooled vectors "
+                "and exported models have only the last layer."
+            )
+        super().__init__(source, **options)
+        self._layer, self.output = layer, f"{pooling}_output"
+
+    def build(self, features: Tensors, **options: Any) -> Tensors:
+        """Builds the encoder; returns the vectors of each pooling, [B, H]."""
+        outputs = pretraining_outputs(self.config, features, heads=(), layer=self._layer, **options)
+        outputs["first_output"] = outputs.pop("sequence_output")[:, 0]
+        return outputs
+
+    def decode(self, examples: Sequence[Any], outputs: Outputs) -> np.ndarray:
+        """Returns the vectors, [N, H]."""
+        return outputs[self.output]
+
+
+class Embedder(inference.Model):
+    """Gives texts, or pairs of texts, their vectors."""
+
+    def __init__(self, source: Source, *, batch_size: int = 32, **options: Any):
+        """Loads the model, to run `batch_size` texts together; options: see EmbeddingTask."""
+        super().__init__(EmbeddingTask(source, **options), source.checkpoint, batch_size=batch_size)
+
+    def embed(self, texts: Sequence[inference.Text]) -> np.ndarray:
+        """Returns the vectors, float32 [N, H], in the order of the texts.
+
+        Each is a text or a pair, else UserError; what is too long is cut at its end.
+        """
+        width = self.task.config.hidden_size
+        return np.asarray(super().predict(texts), np.float32).reshape([-1, width])
+
+    predict = embed  # the name that all models have
+
+
+class Proposal(NamedTuple):
+    """A proposed token for [MASK], without SentencePiece's mark of a space."""
+
+    word: str
+    probability: float
+
+
+class MaskTask(EncoderTask):
+    """The most probable words for each [MASK] in a text; several are filled independently."""
+
+    output = "shares"
+
+    def __init__(self, source: Source, *, count: int = 5, **options: Any):
+        """Takes a model with the masked-word head, and the number of words."""
+        super().__init__(source, **options)
+        self._count = count
+
+    def parse(self, text: Any) -> Row:
+        """Returns the row of a text; raises UserError if it has no [MASK] or is too long."""
+        if not isinstance(text, str):
+            raise UserError("It must be a text.")
+        first, *others = text.split(MASK)
+        if not others:
+            raise UserError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
+        ids = list(self.tokenizer.encode_ids_batch([first])[0])
+        for part in others:
+            ids += [self.mask, *self.ids_after_mask(part)]
+        longest = self.source.max_seq_length - 2
+        if len(ids) > longest:
+            raise UserError(f"{text[:60]!r} has {len(ids)} tokens; at most {longest} fit.")
+        row = pack([ids], self.ends)
+        row[POSITIONS] = [n for n, token in enumerate(row["input_ids"]) if token == self.mask]
+        return row
+
+    def ids_after_mask(self, part: str) -> List[int]:
+        """Returns the ids of a text after [MASK].
+
+        Punctuation that follows [MASK] without a space has no token for the space either.
+        """
+        ids = list(self.tokenizer.encode_ids_batch([part])[0])
+        has_space = ids[:1] == [self.tokenizer.vocab.get(_SPACE)]
+        return ids[1:] if has_space and not part[:1].isspace() else ids
+
+    def encode(self, items: Sequence[Row], is_training: bool) -> feature_cache.Conversion:
+        """Returns the rows of `parse`, padded."""
+        return feature_cache.Conversion(padded(items))
+
+    def build(self, features: Tensors, **options: Any) -> Tensors:
+        """Builds the head; returns ids and probabilities of the best words, [B, P, count]."""
+        config, masks = self.config, tf.shape(features[POSITIONS])[1]
+        outputs = pretraining_outputs(config, features, heads=("mlm",), **options)
+        logits = tf.reshape(outputs["mlm_logits"], [-1, masks, config.vocab_size])  # [B, P, V]
+        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=min(self._count, config.vocab_size))
+        return {"ids": ids, "shares": shares}
+
+    def decode(self, examples: Sequence[Row], outputs: Outputs) -> List[List[List[Proposal]]]:
+        """Returns for each text, for each [MASK] in it, the most probable words, the best first."""
+        rows = zip(examples, outputs["ids"].tolist(), outputs["shares"].tolist())
+        return [
+            [self._proposals(ids[n], shares[n]) for n in range(len(row[POSITIONS]))]
+            for row, ids, shares in rows
+        ]
+
+    def _proposals(self, ids: List[int], shares: List[float]) -> List[Proposal]:
+        pieces = self.tokenizer.convert_ids_to_tokens(ids)
+        words = (piece.replace(_SPACE, "") or piece for piece in pieces)
+        return list(map(Proposal, words, shares))
+
+
+class OrderTask(EncoderTask):
+    """The probability that the second text of a pair follows the first."""
+
+    output = "order"
+
+    def build(self, features: Tensors, **options: Any) -> Tensors:
+        """Builds the sentence-order head; returns the probabilities of both orders, [B, 2]."""
+        outputs = pretraining_outputs(self.config, features, heads=("sop",), **options)
+        return {"order": tf.exp(outputs["sop_log_probs"])}
+
+    def decode(self, examples: Sequence[Any], outputs: Outputs) -> List[float]:
+        """Returns the probability for each pair."""
+        return outputs["order"][:, 0].tolist()
+
+
+# ---- its graph ----
+
+
+def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
+    """Returns the mean [B, H] of the positions of [B, S, H] that hold tokens of the text.
+
+    [CLS] is the first position, [SEP] the last one in use and, of pairs, the last of segment 0.
+    """
+    shift = [[0, 0], [0, 1]]
+    following = tf.pad(inputs["input_mask"][:, 1:], shift)  # 0 at the last position in use
+    segment = inputs["segment_ids"]
+    changes = tf.pad(segment[:, 1:], shift) - segment  # 1 where segment 0 ends
+    weights = tf.cast(following * (1 - changes), tf.float32)[:, 1:]
+    total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
+    # No product of matrices: TensorFlow Lite of 1.15 has none for batches.
+    return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence[:, 1:], axis=1) / total
+
+
+def pretraining_outputs(
+    config: modeling.AlbertConfig,
+    inputs: Tensors,
+    is_training: bool = False,
+    *,
+    heads: Sequence[str] = ("sop", "mlm"),
+    layer: int = LAST_LAYER,
+    with_attention: bool = False,
+    **options: Any,
+) -> Dict[str, tf.Tensor]:
+    """Builds the encoder and pretraining heads; returns all outputs, float32, by name.
+
+    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS. `sequence_output` is that
+    of a layer: 1 is the first and -1 the last. The options are AlbertModel's. Raises UserError if
+    there is no such layer.
+    """
+    model = modeling.AlbertModel(
+        config,
+        is_training,
+        inputs["input_ids"],
+        input_mask=inputs["input_mask"],
+        token_type_ids=inputs["segment_ids"],
+        scope="bert",
+        **options,
+    )
+    layers = model.get_all_encoder_layers()
+    if not 1 <= abs(layer) <= len(layers):
+        raise UserError(f"There is no layer {layer}: the model has {len(layers)} layers.")
+    sequence = layers[layer - 1 if layer > 0 else layer]
+    outputs = {
+        "pooled_output": model.get_pooled_output(),  # [B, H]
+        "sequence_output": sequence,  # [B, S, H]
+        "mean_output": _mean(sequence, inputs),  # [B, H], of the same layer
+    }
+    if "sop" in heads:
+        logits = modeling.sentence_order_logits(config, outputs["pooled_output"])
+        outputs["sop_log_probs"] = tf.nn.log_softmax(logits)  # [B, 2]
+    if "mlm" in heads:
+        outputs["mlm_logits"] = modeling.masked_lm_logits(
+            config,
+            sequence,
+            model.get_embedding_table(),
+            positions=inputs[POSITIONS],
+            projection=model.get_embedding_projection(),
+        )  # [B * P, V]
+    if with_attention:  # [B, L, N, S, S] of L blocks
+        outputs["attention_probs"] = tf.stack(model.get_attention_probs(), axis=1)
+    return outputs

@@ -1,0 +1,64 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Texts from files and pipes, and the answers to them."""
+
+import logging
+from typing import Callable, Iterable, Iterator, List, Sequence, Tuple
+
+from albert.data import text_lines
+from albert.formats import exported, model_folder
+from albert.models.flags import TextFlags
+from albert.models.inference import Model
+from albert.runtimes import devices
+from albert.util import progress
+
+_LOGGER = logging.getLogger("albert")
+
+Texts = List[Tuple[str, ...]]
+
+
+def read_texts(flags: TextFlags, training_columns: Sequence[str] = ()) -> Iterator[Texts]:
+    """Yields the texts of --input_file in groups that arrived together.
+
+    `training_columns` are those of `text_lines.TextReader`.
+    """
+    path = flags.input_file
+    reader = text_lines.TextReader(path, flags.columns, training_columns)
+    has_bar = path != text_lines.STANDARD
+    bar = progress.Progress("Answering", None, unit="texts", has_bar=has_bar)
+    with text_lines.open_input(path) as stream, bar:
+        for lines in text_lines.read_lines(stream, path):
+            texts = reader.texts(lines)
+            yield texts
+            bar.update(len(texts), "")
+    if reader.first_empty:
+        _LOGGER.warning("The first empty text is in %s.", reader.first_empty)
+
+
+def announce(model: Model, flags: TextFlags) -> None:
+    """Logs the first line of a script that answers texts: model, precision and device."""
+    is_program = exported.is_program(model.checkpoint)
+    runs = f"as {model.checkpoint}" if is_program else f"in {flags.precision}"
+    where = devices.training_line(0 if is_program else 1, "Running")
+    _LOGGER.info("%s %s. %s", model_folder.model_summary(model.task.config), runs, where)
+
+
+def answer_texts(
+    path: str,
+    groups: Iterable[Texts],
+    answer: Callable[[Texts], Iterable[str]],
+    *,
+    heading: str = "",
+) -> None:
+    """Writes a heading and the line of `answer` for each text to a file, group by group.
+
+    Raises:
+      UserError: texts that cannot be read or answered.
+    """
+    with text_lines.open_output(path) as output:
+        output.write(heading)
+        for texts in groups:
+            output.write("".join(f"{line}\n" for line in answer(texts)))
+            output.flush()
+    if path != text_lines.STANDARD:
+        _LOGGER.info("Wrote %s.", path)
