@@ -53,6 +53,8 @@ def obtain(
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
             if not os.path.exists(folder):  # by now
                 _make_folder(os.path.join(parent, name), sources, make, flags=flags)
+    if not os.path.exists(f"{folder}.json"):
+        raise UserError(f"{folder}.json is missing: {folder} is no download. Use it, or move it.")
     record = json_files.read(f"{folder}.json", {"sources": [{"url": str, "sha256": str}]})
     for source, origin in zip(sources, record["sources"]):
         _check_hash(source, origin)
