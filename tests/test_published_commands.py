@@ -15,7 +15,7 @@ import shutil
 
 import pytest
 
-from albert import configs, modeling
+from albert import commands, configs, modeling
 from albert.commands.demo import __main__ as demo
 from albert.downloads import data_set_table
 from albert.models import released
@@ -101,7 +101,7 @@ def ours(title):
 def run_published(title):
     """Runs a published command in this process."""
     name, arguments = ours(title)
-    module = importlib.import_module(f"albert.{name}")
+    module = importlib.import_module(commands.module_of(name))
     flags = flags_lib.parse(module.Flags, arguments)
     module.main(flags)
     if name in LEAVES:

@@ -21,10 +21,10 @@ def training(tmp_path_factory):
     folder = tmp_path_factory.mktemp("training")
     logger, log = logging.getLogger("albert"), logging.handlers.BufferingHandler(1000)
     logger.addHandler(log)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(logger, "level", logging.INFO)
-        summary = train(folder, max_steps=5, values=(1.0, 2.0, 3.0, 4.0, 5.0))
+    logger.setLevel(logging.INFO)  # not `level`: loggers remember what they let through
+    summary = train(folder, max_steps=5, values=(1.0, 2.0, 3.0, 4.0, 5.0))
     logger.removeHandler(log)
+    logger.setLevel(logging.NOTSET)
     return folder, summary, [record.getMessage() for record in log.buffer]
 
 
