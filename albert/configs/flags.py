@@ -8,15 +8,13 @@ import os
 from typing import Optional
 
 from albert.util.errors import UserError
-from albert.util.flags import WITHOUT_EFFECT, BaseFlags, flag
+from albert.util.flags import BELOW_ONE, LARGEST, SMALLEST, WITHOUT_EFFECT, BaseFlags, flag
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
 PADDINGS = ("longest", "bucket", "max")
 DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
-SMALLEST, LARGEST = 1e-30, 1e38  # of float32
-# The largest decay. In float32, more is 1, and a gradient that was always 0 would give 0 / 0.
-BELOW_ONE = 0.9999999
+
 
 data_flag = functools.partial(flag, group="Data")
 output_flag = functools.partial(flag, group="Output")
@@ -28,7 +26,7 @@ _tpu = functools.partial(flag, group="TPU")
 speed_flag = functools.partial(flag, group="Memory and speed")
 _distribution = functools.partial(flag, group="Distribution")
 accepted_flag = functools.partial(flag, help="No effect here.", group=WITHOUT_EFFECT)
-keep_checkpoint_max = functools.partial(  # whose name differs between scripts
+keep_checkpoint_max = functools.partial(  # The flag's name differs between scripts.
     flag,
     5,
     "Keep this many of the newest checkpoints, and the best one; 0: keep all.",
@@ -39,7 +37,7 @@ keep_checkpoint_max = functools.partial(  # whose name differs between scripts
 
 @dataclasses.dataclass(frozen=True)
 class ModelFlags(BaseFlags):
-    """The flags that name a model."""
+    """The flags that choose a model."""
 
     albert_dir: Optional[str] = _model_path(
         "Model: a folder, or the name of a released model, such as base_v2."
@@ -52,7 +50,7 @@ class ModelFlags(BaseFlags):
 
 @dataclasses.dataclass(frozen=True)
 class TokenizerFlags(BaseFlags):
-    """The flags that name a vocabulary."""
+    """The flags that choose a vocabulary."""
 
     vocab_file: Optional[str] = _model_path("WordPiece vocabulary, one token per line.")
     spm_model_file: Optional[str] = _model_path("SentencePiece vocabulary (.model).")
@@ -61,7 +59,7 @@ class TokenizerFlags(BaseFlags):
 
 @dataclasses.dataclass(frozen=True)
 class EncoderFlags(ModelFlags, TokenizerFlags):
-    """The flags that name a pretrained encoder, its vocabulary and its length."""
+    """The flags that choose a pretrained encoder, its vocabulary and the length of its input."""
 
     albert_hub_module_handle: Optional[str] = _model_path(
         "TF-Hub module (a folder or an address); replaces --albert_dir and the like.",
@@ -72,11 +70,11 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
     )
 
     def check(self) -> None:
-        """Checks that a model is named; a script with --do_train needs one only to train."""
+        """Checks that a flag names a model. A script with --do_train needs it only to train."""
         super().check()
         names = ["albert_dir", "init_checkpoint", "albert_hub_module_handle"]
         if hasattr(self, "do_train"):
-            names.append("albert_config_file")  # from random weights
+            names.append("albert_config_file")  # Training can start from random weights.
         needs_model = getattr(self, "do_train", True)
         if needs_model and not any(getattr(self, name) for name in names):
             raise UserError(
@@ -102,7 +100,7 @@ class MemoryFlags(BaseFlags):
 
 @dataclasses.dataclass(frozen=True)
 class OptimizerFlags(BaseFlags):
-    """The flags of the optimizer; the defaults of AdamW, LAMB and clipping are published."""
+    """The flags of the optimizer. The defaults of AdamW, LAMB and clipping are Google's."""
 
     optimizer: str = training_flag("adamw", "Optimizer.", choices=OPTIMIZERS)
     learning_rate: float = training_flag(5e-5, "Peak learning rate.", lower=0, below=LARGEST)
@@ -125,7 +123,7 @@ class OptimizerFlags(BaseFlags):
 
 @dataclasses.dataclass(frozen=True)
 class TpuFlags(BaseFlags):
-    """The flags that say which TPU to use."""
+    """The flags that choose a TPU."""
 
     use_tpu: bool = _tpu(False, "Train on a TPU.")
     tpu_name: Optional[str] = _tpu(None, "Name or grpc:// address of the Cloud TPU.")
@@ -140,9 +138,9 @@ class TpuFlags(BaseFlags):
 
 @dataclasses.dataclass(frozen=True)
 class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
-    """The flags of every training: what is trained, how, and on which devices."""
+    """The flags of every script that trains."""
 
-    # Of a script without these flags.
+    # Some scripts lack these flags. Their values there:
     eval_batch_size = 0
     init_from_group0 = False
     padding = "max"  # type: Optional[str]
@@ -178,14 +176,14 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
         None, "Stop if a worker is silent for this long (multi_worker); default: 60.", lower=1
     )
     seed: int = training_flag(
-        12345, "Random seed for initialization, data order and dropout.", lower=0, upper=2**31 - 1
+        12345, "Random seed for initialization, data order and dropout.", lower=0
     )
     log_steps: int = flag(100, "Steps between log lines.", lower=1, group="Log")
     use_horovod: bool = accepted_flag(False)
     enable_scoped_allocator: bool = accepted_flag(False)
 
     def check(self) -> None:
-        """Checks --output_dir, which TensorFlow uses in glob patterns."""
+        """Checks --output_dir. TensorFlow uses it in glob patterns."""
         super().check()
         if os.path.isfile(self.output_dir):
             raise UserError(f"--output_dir={self.output_dir} is a file. Give a folder.")
@@ -195,9 +193,9 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
 
 @dataclasses.dataclass(frozen=True)
 class FineTuningFlags(TrainingFlags, EncoderFlags):
-    """The flags of every fine-tuning."""
+    """The flags of every script that fine-tunes."""
 
-    # Of a task without these flags.
+    # Some tasks lack these flags. Their values there:
     do_eval = False
     export_dir = None  # type: Optional[str]
     keep_checkpoint_max = 0
@@ -236,7 +234,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
 
 @dataclasses.dataclass(frozen=True)
 class TaskFlags(FineTuningFlags):
-    """The flags of a task that is evaluated on data of its own."""
+    """The flags of a task that has evaluation data of its own."""
 
     do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     eval_batch_size: int = evaluation_flag(8, "Batch size of evaluation.", lower=1)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differences between TensorFlow versions: compiled clusters, sessions.
 
-All versions run the same code through `tensorflow.compat.v1`. The few different calls are here. For
-estimators and hub modules, see the modules beside this one.
+All versions run the same code through `tensorflow.compat.v1`. This module has the few calls that
+differ. For estimators and hub modules, see the modules beside this one.
 """
 
 import functools
@@ -26,9 +26,9 @@ def is_tf2() -> bool:
 def xla_cluster(function: Callable) -> Callable:
     """Compiles a function from tensors to tensors (or tuples of them) into one XLA cluster.
 
-    TensorFlow 1.15 runs the function as it is. Meant for chains of element-wise operations and row
-    reductions, which XLA fuses into one pass over memory. Matrix products stay outside: on CPU,
-    XLA's are slower than oneDNN's.
+    Use it for chains of element-wise operations and row reductions, which XLA fuses into one pass
+    over memory. Keep matrix products outside: on CPUs, XLA's are slower than oneDNN's. TensorFlow
+    1.15 runs the function without XLA.
     """
     if not is_tf2():
         return function
@@ -36,8 +36,8 @@ def xla_cluster(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def call(*inputs):
-        # An optimizer calls it beside each variable, which would be a function, and a compilation,
-        # of its own. The call itself stays on the caller's device.
+        # An optimizer calls this colocated with each variable, and each colocation would be traced
+        # and compiled separately. The call below stays on the caller's device.
         with tf.get_default_graph().colocate_with(None, ignore_existing=True):
             traced = compiled.get_concrete_function(*inputs)
         return traced(*inputs)
@@ -53,7 +53,7 @@ def eager_mode() -> ContextManager:
 
 
 def asset(path: str) -> Any:
-    """Returns a file that is stored in a SavedModel of TensorFlow 2."""
+    """Returns an asset: a file that a SavedModel of TensorFlow 2 includes."""
     if is_tf2():
         return tf.saved_model.Asset(path)
     from tensorflow.python.training.tracking import tracking
@@ -62,9 +62,9 @@ def asset(path: str) -> Any:
 
 
 def session_config() -> tf.ConfigProto:
-    """Returns the session settings every script uses.
+    """Returns the session settings of every script.
 
-    Devices that lack a kernel fall back to the CPU, and GPU memory grows with the need.
+    An operation that a device lacks runs on the CPU. GPU memory is allocated as needed.
     """
     config = tf.ConfigProto(allow_soft_placement=True)
     config.gpu_options.allow_growth = True
@@ -72,17 +72,17 @@ def session_config() -> tf.ConfigProto:
 
 
 def write_scalars(folder: str, step: int, values: Mapping[str, Any]) -> None:
-    """Writes numbers for TensorBoard."""
+    """Writes numbers for TensorBoard into a folder."""
     summary = tf.Summary()
     for name, value in values.items():
         summary.value.add(tag=name, simple_value=value)
-    with tf.Graph().as_default():  # outside of one, TensorFlow 2 has no writer
+    with tf.Graph().as_default():  # In eager mode, TensorFlow 2 has no writer for v1 summaries.
         writer = tf.summary.FileWriterCache.get(folder)
     writer.add_summary(summary, step)
     writer.flush()
 
 
 def write_evaluation(model_dir: str, results: Mapping[str, Any]) -> None:
-    """Writes the scalars of an evaluation for TensorBoard, into the folder eval, at global_step."""
+    """Writes an evaluation's scalars for TensorBoard, at its global_step, into the folder eval."""
     scalars = {name: value for name, value in results.items() if np.ndim(value) == 0}
     write_scalars(os.path.join(model_dir, "eval"), scalars.pop("global_step"), scalars)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Lists and describes TensorFlow's devices, without using memory of a GPU."""
+"""Lists and describes TensorFlow's devices, without allocating GPU memory."""
 
 import collections
 import re
@@ -16,7 +16,7 @@ _DRIVER_SECONDS = 5.0  # a broken driver never answers
 
 
 def driver_gpus() -> List[str]:
-    """Returns the GPUs that NVIDIA's driver lists, such as "Tesla T4"; [] without one."""
+    """Returns the GPUs that NVIDIA's driver lists, such as "Tesla T4"; [] without a driver."""
     try:
         table = subprocess.check_output(
             ["nvidia-smi", "-L"], stderr=subprocess.DEVNULL, timeout=_DRIVER_SECONDS
@@ -27,7 +27,7 @@ def driver_gpus() -> List[str]:
 
 
 def gpus() -> List[str]:
-    """Returns the names of the GPUs that TensorFlow uses; on 1.15, each is called GPU."""
+    """Returns the names of TensorFlow's GPUs. TensorFlow 1.15 knows no names: each is "GPU"."""
     devices = tf.config.experimental.list_physical_devices("GPU")
     if not compat.is_tf2():
         return ["GPU"] * len(devices)
@@ -36,18 +36,18 @@ def gpus() -> List[str]:
 
 
 def describe(names: Sequence[str]) -> str:
-    """Returns "2 NVIDIA L4" and so on; without GPUs, the CPU."""
+    """Describes GPUs as in "2 NVIDIA L4"; without GPUs, describes the CPU."""
     if not names:
         return f"the CPU ({parallel.default_processes()} cores)"
     return " and ".join(f"{count} {name}" for name, count in collections.Counter(names).items())
 
 
 def training_line(at_most: Optional[int] = None, does: str = "Training") -> str:
-    """Returns the end of a log's first line: the devices.
+    """Returns a sentence about the devices, for the first line of a log.
 
     Args:
-      at_most: how many GPUs are used; None for all that TensorFlow sees.
-      does: what is done there.
+      at_most: the number of GPUs to use; None for all.
+      does: the sentence's first word.
     """
     seen = gpus()
     used = seen[:at_most]

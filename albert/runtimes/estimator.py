@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Estimators: TensorFlow's own, or a replacement for TensorFlow 2.16 and later, which have none.
+"""Estimators: TensorFlow's, or a replacement for TensorFlow 2.16 and later, which have none.
 
-Model functions, input functions and hooks are the same on every runtime; only this module knows the
-difference. The replacement runs a tf.train.MonitoredTrainingSession on one device, or tf.distribute
-on several devices of one or more hosts. TPUs need tf.estimator.
+Model functions, input functions and hooks are the same on every runtime. The replacement runs a
+tf.train.MonitoredTrainingSession on one device, or tf.distribute on several devices of one or more
+hosts. TPUs need tf.estimator.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ NO_TPU = (
     "2.15.1 (Python 3.9 to 3.11) or 1.15.5 (Python 3.7)."
 )
 
-_STEP_READER = "global_step_read_op_cache"  # the collection where TensorFlow's hooks look for it
+_STEP_READER = "global_step_read_op_cache"  # the collection that TensorFlow's hooks search
 _Hooks = Sequence[tf.train.SessionRunHook]
 _InputFn = Callable[..., tf.data.Dataset]
 
@@ -56,11 +56,11 @@ class _EstimatorSpec(NamedTuple):
 
     Attributes:
       predictions: tensors [B, ...] by name.
-      loss, train_op: a scalar, and the operation of one update.
-      eval_metrics: a function of tensors, and those by name or position; it returns the value and
-        the update of each metric by name, as tf.metrics has them.
-      scaffold_fn: makes the tf.train.Scaffold that gives variables their first values.
-      host_call: unused off TPUs.
+      loss, train_op: a scalar, and the operation that runs one update.
+      eval_metrics: (function, tensors). The tensors are its arguments, by name or by position. It
+        returns {name: (value, update)}, as from tf.metrics.
+      scaffold_fn: returns the tf.train.Scaffold that initializes the variables.
+      host_call: only TPUs use it.
     """
 
     mode: str
@@ -72,7 +72,7 @@ class _EstimatorSpec(NamedTuple):
     host_call: Any = None
 
     def as_estimator_spec(self) -> "_EstimatorSpec":
-        """Returns itself: TPUs and other devices share one class."""
+        """Returns itself, because TPUs and other devices share this class."""
         return self
 
 
@@ -81,13 +81,14 @@ class _RunConfig(NamedTuple):
 
     Attributes:
       model_dir: the folder of checkpoints and TensorBoard's events.
-      save_checkpoints_steps: between checkpoints, unless a hook of `train` saves; None: no others.
-      keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      tf_random_seed: of the graph.
-      train_distribute: the strategy, a tf.distribute.Strategy, of training on several devices.
-      save_summary_steps, log_step_count_steps: between summaries of the graph, and counts of steps.
-      master: the address of TensorFlow's server; None is this process.
-      cluster, tpu_config: unused off TPUs.
+      save_checkpoints_steps: steps between checkpoints; None: save none. Ignored if a hook of
+        `train` saves.
+      keep_checkpoint_max: the number of newest checkpoints to keep; 0 keeps all.
+      tf_random_seed: the graph's random seed.
+      train_distribute: the tf.distribute.Strategy for training on several devices.
+      save_summary_steps, log_step_count_steps: steps between summaries, and between log lines.
+      master: the address of TensorFlow's server; None: this process.
+      cluster, tpu_config: only TPUs use them.
     """
 
     model_dir: str
@@ -108,7 +109,7 @@ class _ServingInputReceiver(NamedTuple):
 
     Attributes:
       features: tensors by name, for the model function.
-      receiver_tensors: what is fed, a tensor or tensors by name.
+      receiver_tensors: the tensor, or tensors by name, that callers feed.
     """
 
     features: Mapping[str, tf.Tensor]
@@ -116,7 +117,7 @@ class _ServingInputReceiver(NamedTuple):
 
 
 class _Estimator:
-    """Trains, evaluates and predicts with a model function, in the folder of a configuration."""
+    """Trains, evaluates and predicts with a model function. Checkpoints are in config.model_dir."""
 
     def __init__(
         self,
@@ -127,16 +128,18 @@ class _Estimator:
         use_tpu: bool = False,
         **batch_sizes: int,
     ):
-        """Takes what to run.
+        """Creates an estimator.
 
         Args:
-          model_fn: features, labels, mode, params, by these names -> specification. With a
+          model_fn: (features, labels, mode, params), by these names -> specification. With a
             strategy there are no labels.
-          params: given to the model function, and with batch_size to the input function.
+          config: the run's configuration.
+          params: passed to the model and input functions, together with batch_size.
+          use_tpu: must be False.
           batch_sizes: train_batch_size, eval_batch_size, predict_batch_size.
 
         Raises:
-          ValueError: use_tpu.
+          ValueError: use_tpu is True.
         """
         if use_tpu:
             raise ValueError(NO_TPU)
@@ -151,13 +154,13 @@ class _Estimator:
         *,
         max_steps: Optional[int] = None,
     ) -> "_Estimator":
-        """Trains from the newest checkpoint, or from the first weights, and returns itself.
+        """Trains from the newest checkpoint or, if there is none, from new weights. Returns itself.
 
         Args:
-          input_fn: params -> batches: features, or features and labels. With a strategy it gets
-            input_context too.
-          hooks: called in this order; one that is a CheckpointSaverHook saves in place of ours.
-          max_steps: the global step to train to; None trains to the end of the input.
+          input_fn: params -> batches, each features or (features, labels). With a strategy, it also
+            takes input_context.
+          hooks: called in this order. A CheckpointSaverHook replaces the estimator's own.
+          max_steps: the global step to stop at; None trains to the end of the input.
         """
         newest, config = self.latest_checkpoint(), self.config
         done = tf.train.load_variable(newest, tf.GraphKeys.GLOBAL_STEP) if newest else -1
@@ -200,13 +203,15 @@ class _Estimator:
         *,
         checkpoint_path: Optional[str] = None,
     ) -> Dict[str, Any]:
-        """Returns metrics by name, the mean loss of a batch, and global_step.
+        """Returns {name: metric}, with the mean of the batches' losses and global_step.
 
-        They are written for TensorBoard too, into the folder eval.
+        Also writes them for TensorBoard, into the folder eval.
 
         Args:
-          steps: batches to take; None takes all.
-          checkpoint_path: None is the newest.
+          input_fn: see `train`.
+          steps: the number of batches; None for all.
+          hooks: called in this order.
+          checkpoint_path: None for the newest checkpoint.
         """
 
         with tf.Graph().as_default():
@@ -248,10 +253,12 @@ class _Estimator:
         *,
         checkpoint_path: Optional[str] = None,
     ) -> bytes:
-        """Writes the predictions as a SavedModel into a new folder, named by the time; returns it.
+        """Exports predictions as a SavedModel to a new folder, named by the time, and returns it.
 
         Args:
-          checkpoint_path: None is the newest.
+          export_dir_base: the folder for the new folder.
+          serving_input_receiver_fn: returns the model's inputs.
+          checkpoint_path: None for the newest checkpoint.
 
         Raises:
           ValueError: there is no checkpoint.
@@ -276,28 +283,31 @@ class _Estimator:
         return tf.compat.as_bytes(folder)
 
     def latest_checkpoint(self) -> Optional[str]:
-        """Returns the path of the newest checkpoint, None if there is none."""
+        """Returns the path of the newest checkpoint; None if there is no checkpoint."""
         return tf.train.latest_checkpoint(self.model_dir)
 
     def get_variable_names(self) -> List[str]:
-        """Returns the names in the newest checkpoint."""
+        """Returns the names of the variables in the newest checkpoint."""
         return [name for name, _ in tf.train.list_variables(self.model_dir)]
 
     def get_variable_value(self, name: str) -> np.ndarray:
         """Returns a variable's value in the newest checkpoint."""
         return tf.train.load_variable(self.model_dir, name)
 
-    # ---- what the modes share ----
+    # ---- used by several modes ----
 
     def _params_of(self, mode: str) -> Dict[str, Any]:
-        """What the model and input functions of a mode get."""
+        """Returns the params of the model and input functions in a mode."""
         size = self._batch_sizes.get(f"{mode}_batch_size".replace("infer", "predict"))
         return dict(self.params, **({"batch_size": size} if size else {}))
 
     def _arguments(
         self, input_fn: _InputFn, mode: str, steps: Optional[int] = None
     ) -> Dict[str, Any]:
-        """What the model function gets on one device, at most `steps` batches; begins the graph."""
+        """Builds the input, of at most `steps` batches, and returns the model function's arguments.
+
+        Call it first in a new graph: it sets the seed and creates the global step.
+        """
         tf.set_random_seed(self.config.tf_random_seed)
         tf.train.create_global_step()
         params = self._params_of(mode)
@@ -307,13 +317,13 @@ class _Estimator:
                 dataset = dataset.take(steps)
             iterator = tf.data.make_initializable_iterator(dataset)
             batch = iterator.get_next()
-        # Each new session reads from the first batch.
+        # So each new session starts with the first batch.
         tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
         return {"features": features, "labels": labels, "mode": mode, "params": params}
 
     def _build_replicas(self, input_fn: _InputFn, mode: str) -> _EstimatorSpec:
-        """The graph of training on all devices; the loss is the mean of theirs."""
+        """Builds the graph for training on all devices. The loss is the mean of their losses."""
         tf.set_random_seed(self.config.tf_random_seed)
         strategy, params = self.config.train_distribute, self._params_of(mode)
         iterator = strategy.make_input_fn_iterator(
@@ -321,7 +331,8 @@ class _Estimator:
         )
         tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, tf.group(iterator.initialize()))
         step = tf.train.create_global_step()
-        # Or hooks would make a reader that runs the initialiser, and with it the other workers'.
+        # If this collection is empty, hooks create a reader that runs the initializer, also on the
+        # other workers.
         tf.add_to_collection(_STEP_READER, strategy.extended.read_var(step))
         specs: List[_EstimatorSpec] = []
 
@@ -339,7 +350,7 @@ class _Estimator:
         scaffold = (spec.scaffold_fn or tf.train.Scaffold)()
         if not scaffold.saver and not tf.get_collection(tf.GraphKeys.SAVERS):
             saver = tf.train.Saver(
-                sharded=True,  # by device, as tf.estimator does
+                sharded=True,  # one shard per device, as in tf.estimator
                 max_to_keep=self.config.keep_checkpoint_max,
                 defer_build=True,
                 save_relative_paths=True,
@@ -350,9 +361,9 @@ class _Estimator:
     def _session(
         self, spec: _EstimatorSpec, checkpoint: Optional[str], hooks: _Hooks
     ) -> tf.train.SingularMonitoredSession:
-        """A session with the values of a checkpoint; without any, with the first values.
+        """Opens a session that restores a checkpoint, or if there is none, initializes variables.
 
-        Another kind would begin anew after a lost connection, and repeat rows.
+        After a lost connection, other kinds of sessions would start again, and repeat rows.
         """
         return tf.train.SingularMonitoredSession(
             hooks,
@@ -380,10 +391,10 @@ _OURS = types.SimpleNamespace(
 
 
 def __getattr__(name: str) -> Any:
-    """Returns classes by TensorFlow's names.
+    """Returns a class by TensorFlow's name for it.
 
-    They are looked up where they are used: tf.estimator takes a second to import, Keras with it,
-    and a model that only answers needs neither.
+    Looks it up on use, because tf.estimator imports Keras, which takes a second, and prediction
+    needs neither.
     """
     if name in vars(_OURS):
         return getattr(tf.estimator if HAS_TF_ESTIMATOR else _OURS, name)
@@ -394,8 +405,8 @@ def __getattr__(name: str) -> Any:
 def lost_sessions_raise() -> Iterator[None]:
     """In this context, an estimator raises the error (Aborted, Unavailable) of a lost session.
 
-    TensorFlow itself would begin anew, for ever where the error comes again; in training, it would
-    read from the first batch again. TPUEstimator would end as if all were done.
+    Otherwise TensorFlow would start a new session, again and again if the error persists, and train
+    on the first batches again. TPUEstimator would end as if training were complete.
     """
     from tensorflow.python.training import monitored_session
 
@@ -408,25 +419,27 @@ def lost_sessions_raise() -> Iterator[None]:
 
 
 def train_on_workers(estimator: Any, input_fn: _InputFn, **options: Any) -> None:
-    """Trains as one of several processes that TF_CONFIG names; `options` are those of train.
+    """Trains as one of the processes that TF_CONFIG lists. `options` are arguments of `train`.
 
-    The estimator's strategy is a MultiWorkerMirroredStrategy. Every process restores the newest
-    checkpoint of its own folder.
+    The estimator's strategy must be a MultiWorkerMirroredStrategy. Each process restores the newest
+    checkpoint in its own folder.
     """
     if HAS_TF_ESTIMATOR:
-        # The one call that starts this worker's server. No task evaluates.
+        # Only this call starts the worker's server. No worker has the task "evaluator".
         training = tf.estimator.TrainSpec(input_fn, **options)
         try:
             tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
         finally:
-            if not compat.is_tf2():  # whose server complains where the interpreter releases it
+            if (
+                not compat.is_tf2()
+            ):  # At exit, the interpreter's release of the server logs an error.
                 from tensorflow.python.distribute import distribute_coordinator
 
                 distribute_coordinator._thread_local.server = None
         return
     config = estimator.config
     defaults = config.train_distribute.update_config_proto(config.session_config)
-    del defaults.device_filters[:]  # those are of this worker's sessions
+    del defaults.device_filters[:]  # The filters are for this worker's sessions, not its server.
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     server = tf.distribute.Server(
         resolver.cluster_spec(),

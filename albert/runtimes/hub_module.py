@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads TF-Hub modules of the TensorFlow 1 format as model folders.
 
-assets/ has the configuration and the vocabulary, and variables/ is a checkpoint with the usual
+assets/ has the configuration and the vocabulary. variables/ is a checkpoint with the usual variable
 names. The module's own graph is not used.
 """
 
@@ -32,10 +32,10 @@ def read(handle: str) -> HubModule:
     """Returns the model in a module.
 
     Args:
-      handle: folder or address; TFHUB_CACHE_DIR says where downloads are kept.
+      handle: a folder or an address. TFHUB_CACHE_DIR sets the folder for downloads.
 
     Raises:
-      UserError: there is no module, or none of ALBERT in the TensorFlow 1 format.
+      UserError: there is no module, or it is not an ALBERT in the TensorFlow 1 format.
     """
     folder = _fetch(handle)
     path = os.path.join(folder, "saved_model.pb")
@@ -65,9 +65,9 @@ def _fetch(handle: str) -> str:
     """Returns the folder of a module; downloads it if needed."""
     if "://" not in handle or tf.io.gfile.isdir(handle):
         return handle
-    import tensorflow_hub as hub  # takes long to import
+    import tensorflow_hub as hub  # slow to import
 
     try:
         return hub.resolve(handle)
-    except Exception as error:  # of the network, of archives and of file systems
+    except Exception as error:  # errors of networks, archives and file systems
         raise UserError(f"The hub module {handle} cannot be fetched: {error}") from error

@@ -52,14 +52,14 @@ def run(
 ) -> None:
     """Runs a script with the process's arguments and exits.
 
-    The exit code is what `main` returns, or 0; 1 after an error, 2 if the command line is wrong,
-    130 after Ctrl-C, 143 after SIGTERM or SIGUSR1.
+    The exit code is the value that `main` returns, or 0. It is 1 after an error, 2 if the command
+    line is wrong, 130 after Ctrl-C, and 143 after SIGTERM or SIGUSR1.
 
     Args:
       kind: the class of the script's flags.
       main: takes the flags.
-      usage: what --help prints above the flags.
-      fallback: values of flags that are not given.
+      usage: the text that --help prints above the flags.
+      fallback: values for flags that neither the command line nor --config sets.
     """
     open_closed_streams()
     _print_any_text()
@@ -74,7 +74,7 @@ def run(
         print(f"ERROR: {as_started(str(error))} --help shows the flags.", file=sys.stderr)
         sys.exit(2)
     is_verbose = absl_flags.FLAGS[flags_lib.VERBOSE].value or absl_flags.FLAGS.verbosity >= 1
-    main = inspect.unwrap(main)  # `reads_flags` would only hand the flags on
+    main = inspect.unwrap(main)  # without `reads_flags`, which would read the flags again
     sys.exit(guarded(functools.partial(main, flags), is_verbose=is_verbose))
 
 
@@ -108,7 +108,7 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
 
 
 def as_started(text: str) -> str:
-    """Returns a text with commands written as the user started this process."""
+    """Writes `albert NAME` for `python -m albert NAME` in a text, if `is_installed`."""
     return re.sub(r"python -m albert[ .](?=\w)", "albert ", text) if is_installed else text
 
 
@@ -140,8 +140,9 @@ def flags_help(kind: Type[flags_lib.BaseFlags]) -> str:
         line, notes = f"--[no]{name}: " if is_switch else f"--{name}: ", []
         if "required" in options:
             line += "(required) "
-        if not is_switch and flags_lib.takes(options):
-            notes.append(flags_lib.takes(options))
+        allowed = flags_lib.takes(options, in_help=True)
+        if allowed and not is_switch:
+            notes.append(allowed)
         if options["default"] is not None:
             notes.append(f"default: {options['default']}")
         line += options["help"]
@@ -177,11 +178,11 @@ def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
 
 
 def of_process(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
-    """Returns the flags of FLAGS, without checks; parses the command line if needed."""
+    """Reads the flags from FLAGS, without checks. Parses the command line if needed."""
     if not absl_flags.FLAGS.is_parsed():
         try:
             absl_flags.FLAGS(sys.argv, known_only=True)
-        except absl_flags.Error:  # arguments of a program that reads them in another way
+        except absl_flags.Error:  # The program reads its arguments in another way.
             absl_flags.FLAGS.mark_as_parsed()
     return flags_lib.of_flags(kind, absl_flags.FLAGS)
 

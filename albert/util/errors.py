@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that a script prints in one line: wrong input, and what the machine refuses.
+"""Errors that a script prints in one line: wrong input, and failures of files, servers and devices.
 
 Any other error is a bug.
 """
@@ -9,35 +9,35 @@ import contextlib
 import re
 from typing import Iterator
 
-# What a file system refuses, in the words of the system, of Python and of TensorFlow.
+# Errors of a file system, as the system, Python and TensorFlow word them.
 _REFUSALS = re.compile(
     "(?i)no such file or directory|permission denied|operation not permitted|read-only file system|"
     "is a directory|not a directory|file exists|no space left on device|quota exceeded|"
     "file too large|file name too long|too many levels of symbolic links|input/output error|"
     "directory not empty|executing an http request"
 )
-# What TensorFlow adds to a message: the places of an operation, before it and after it.
+# The operation and its location, which TensorFlow writes before and after a message.
 _OF_GRAPH = re.compile(
     r"(?s)^Graph execution error:.*\nNode: [^\n]*\n|{{function_node.*?}}|\[Op:\w+\]|\n\s*\[\[.*"
 )
-# TensorFlow's errors of devices and servers. Others that come from a graph are bugs.
+# TensorFlow's errors for devices and servers. Other errors that name an operation are bugs.
 _OF_MACHINE = ("AbortedError", "ResourceExhaustedError", "UnavailableError")
 
 
 class UserError(ValueError):
-    """Wrong input. The message names the flag or the file, what was found, and what to do."""
+    """Wrong input. The message names the flag or file, the wrong value, and what to do."""
 
 
 @contextlib.contextmanager
 def needing(extra: str, what: str) -> Iterator[None]:
-    """Imports packages that an extra of this package installs, in the block.
+    """In this block, a missing package raises an error that tells the user what to install.
 
     Args:
-      extra: in setup.py.
-      what: needs them.
+      extra: the extra in setup.py that installs the packages that the block imports.
+      what: the subject of the message, such as "export_model --format=onnx".
 
     Raises:
-      UserError: one is not there.
+      UserError: a package is not installed.
     """
     try:
         yield
@@ -51,18 +51,18 @@ def needing(extra: str, what: str) -> Iterator[None]:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Returns the message of an error without the stack that TensorFlow adds for its graph."""
+    """Returns the error's message as one line, without TensorFlow's stack of operations."""
     text = _OF_GRAPH.sub("", str(getattr(error, "message", error)))
     return " ".join(text.split())
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether a file system refuses something, such as to write to a full disk."""
+    """Returns whether the error comes from a file system, such as a full disk."""
     return not isinstance(error, ValueError) and bool(_REFUSALS.search(str(error)))
 
 
 def is_of_machine(error: BaseException) -> bool:
-    """Returns whether a file system, a server or a device refuses something: no bug."""
+    """Returns whether the error comes from a file system, a server or a device: it is no bug."""
     name = type(error).__name__
     is_outside_graph = hasattr(error, "error_code") and not re.search(r"\[\[|{{", str(error))
     return (

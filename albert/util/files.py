@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic files: a reader finds either the complete old file or the complete new one.
+"""Atomic files: a reader gets either the complete old file or the complete new one.
 
-Every path may be anything `tf.io.gfile` takes (gs:// too). TensorFlow is imported on first use
-only: processes that merely import this module start without it.
+A path is any path that `tf.io.gfile` takes, such as gs://bucket/file. To start quickly, this module
+imports TensorFlow on first use.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ from typing import Any, Iterator, List, Mapping, Set
 
 from albert.util.errors import UserError, in_one_line, is_refusal
 
-# Folders of `atomic_path`, and the folders in which this process has looked for leftovers.
+# Names of `atomic_path`'s temporary folders, and folders from which leftovers were removed.
 _HIDDEN = re.compile(r"\..+\.tmp-[0-9a-f]{16}")
 _tidied: Set[str] = set()
-JSON_LINES = (".json", ".jsonl")  # the endings of files of JSON lines
+JSON_LINES = (".json", ".jsonl")  # file name endings of JSON lines
 
 
 def gfile() -> Any:
-    """Returns tf.io.gfile; imports TensorFlow only where a file is really touched."""
+    """Returns tf.io.gfile. Imports TensorFlow on the first call."""
     import tensorflow.compat.v1 as tf
 
     return tf.io.gfile
@@ -36,12 +36,12 @@ def gfile() -> Any:
 
 @contextlib.contextmanager
 def naming_path(path: str) -> Iterator[None]:
-    """Turns what a file system refuses (no such file, a full disk) into a UserError with `path`."""
+    """Turns a file system's error (no such file, a full disk) into a UserError with `path`."""
     try:
         yield
     except Exception as error:
         named = str(getattr(error, "filename", None) or path)
-        # A file of the block's own is neither `path` nor a folder above it.
+        # The error is about another file of the block, not about `path` or a folder above it.
         is_other = os.path.basename(path) not in named and not str(path).startswith(named)
         if is_other or not is_refusal(error):
             raise
@@ -53,7 +53,7 @@ def naming_path(path: str) -> Iterator[None]:
 
 
 def random_suffix() -> str:
-    """Returns the end of a temporary name: 8 digits of this host, and 8 random ones."""
+    """Returns the end of a temporary name: 8 digits for this host, and 8 random digits."""
     return f"{_host()}{uuid.uuid4().hex[:8]}"
 
 
@@ -66,13 +66,13 @@ def _host() -> str:
 def atomic_path(path: str) -> Iterator[str]:
     """Yields a temporary path that becomes `path` if the block succeeds and vanishes if it fails.
 
-    The block makes a file or a folder there. The temporary path is in a hidden folder beside
-    `path`, so that the rename is atomic and no pattern of the user matches it. If the process is
-    killed, the next one that writes into the same local folder removes it. A device or pipe, such
-    as /dev/stdout, is written to as it is.
+    The block creates a file or folder at the temporary path. That path is in a hidden folder beside
+    `path`, so that the rename is atomic and no user's pattern matches it. If the process is killed,
+    the next process that writes into the same local folder removes the hidden folder. For a device
+    or pipe, such as /dev/stdout, the block writes to `path` itself.
 
     Raises:
-      UserError: the file system refuses, as where the disk is full.
+      UserError: the file system reports an error, such as a full disk.
     """
     path = str(path).rstrip("/")
     folder, name = os.path.split(path)
@@ -94,29 +94,31 @@ def atomic_path(path: str) -> Iterator[str]:
 
 
 def _open_folder(folder: str, stack: contextlib.ExitStack) -> int:
-    """Returns a descriptor of a folder, which the stack closes."""
+    """Opens a folder. The stack closes the descriptor."""
     descriptor = os.open(folder, os.O_RDONLY)
     stack.callback(os.close, descriptor)
     return descriptor
 
 
 def _remove_leftovers(folder: str) -> None:
-    """Removes what killed processes of this host left; looks once into each folder.
+    """Removes temporary folders of killed processes, once per folder and process.
 
-    Other hosts may write into a shared folder, and may not see the lock.
+    Removes only folders of this host. Other hosts may be writing into theirs, and not every shared
+    file system shows their locks.
     """
     if folder in _tidied:
         return
     _tidied.add(folder)
     names: List[str] = []
-    with contextlib.suppress(OSError):  # a folder that may be written to, but not listed
+    with contextlib.suppress(OSError):  # no permission to list the folder
         names = os.listdir(folder)
     for name in names:
         if f".tmp-{_host()}" not in name or not _HIDDEN.fullmatch(name):
             continue
         hidden = os.path.join(folder, name)
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-            content = os.listdir(hidden)  # empty until its process has locked it
+            # An empty folder may belong to a process that has not locked it yet.
+            content = os.listdir(hidden)
             fcntl.flock(_open_folder(hidden, stack), fcntl.LOCK_EX | fcntl.LOCK_NB)
             if content:
                 shutil.rmtree(hidden)
@@ -124,16 +126,16 @@ def _remove_leftovers(folder: str) -> None:
 
 @contextlib.contextmanager
 def atomic_folder(path: str) -> Iterator[str]:
-    """Yields a new folder that becomes `path` unless the block fails.
+    """Yields a new temporary folder that becomes `path` if the block succeeds.
 
     Raises:
-      UserError: `path` exists, or the file system refuses, as where the disk is full.
+      UserError: `path` exists, or the file system reports an error, such as a full disk.
     """
     _check_new(path)
     with atomic_path(path) as temporary:
         gfile().makedirs(temporary)
         yield temporary
-        _check_new(path)  # another process may have made it
+        _check_new(path)  # Another process may have created it in the meantime.
 
 
 def _check_new(path: str) -> None:
@@ -166,7 +168,7 @@ def atomic_write_json(path: str, value: Any) -> None:
 def json_text(value: Any) -> str:
     """Returns `value` as indented JSON with sorted keys and a newline at the end.
 
-    Numbers that are not finite, which JSON lacks, become the texts "NaN", "Infinity", "-Infinity".
+    JSON has no numbers for NaN and infinity: they become the texts "NaN", "Infinity", "-Infinity".
     """
     strict = json.loads(json.dumps(value), parse_constant=str)
     return json.dumps(strict, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
@@ -186,8 +188,8 @@ def open_to_read(path: str) -> Iterator[Any]:
     """Yields a stream of the bytes of a file, local or remote.
 
     Raises:
-      UserError: there is no such file, it cannot be read, or it is a folder, a pipe such as <(...)
-        or a device: files are read twice.
+      UserError: the file does not exist or cannot be read; or it is a folder, a device, or a pipe
+        such as <(...), which cannot be read twice.
     """
     check_regular(path)
     opener = gfile().GFile if "://" in str(path) else open
@@ -196,13 +198,13 @@ def open_to_read(path: str) -> Iterator[Any]:
 
 
 def check_regular(path: str) -> None:
-    """Raises UserError for a folder, and for a pipe or a device, which may block its reader."""
+    """Raises UserError if `path` is a folder, a pipe or a device. Reading a pipe may block."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
 
 
 def read_bytes(path: str) -> bytes:
-    """Returns the content of `path`; UserError as in open_to_read."""
+    """Returns the content of `path`. Raises UserError as `open_to_read` does."""
     with open_to_read(path) as stream:
         return stream.read()
 
@@ -211,7 +213,7 @@ def read_text(path: str) -> str:
     """Returns the text of `path` (UTF-8), without a byte order mark.
 
     Raises:
-      UserError: as in open_to_read and check_line_ends, or it is not UTF-8; the line is named.
+      UserError: see open_to_read and check_line_ends; or a line is not UTF-8.
     """
     content = read_bytes(path)
     check_line_ends(content, path)
@@ -223,7 +225,7 @@ def read_text(path: str) -> str:
 
 
 def check_line_ends(content: bytes, path: str) -> None:
-    """Raises UserError for a text whose lines end in CR alone: it would be one line."""
+    """Raises UserError if lines end in CR alone: the text would be read as one line."""
     if b"\r" in content and b"\n" not in content:
         raise UserError(
             f"'{path}': lines end in CR alone. Convert the line ends, as with tr '\\r' '\\n'."
@@ -231,7 +233,7 @@ def check_line_ends(content: bytes, path: str) -> None:
 
 
 def ending(path: str) -> str:
-    """Returns the ending of a file's name in small letters, such as ".csv"."""
+    """Returns the ending of a file's name in lower case, such as ".csv"."""
     return os.path.splitext(path)[1].lower()
 
 
@@ -240,7 +242,7 @@ def ending(path: str) -> str:
 
 @contextlib.contextmanager
 def naming_odd_names(where: str) -> Iterator[None]:
-    """Turns the error of a listing that has a file name that is not UTF-8 into a UserError."""
+    """Turns the error about a file name that is not UTF-8 into a UserError."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -256,7 +258,7 @@ def names_in(folder: str) -> List[str]:
       UserError: a name is not UTF-8.
     """
     folder = folder or "."
-    # `exists` raises where a file system cannot be reached; for `isdir`, nothing is there.
+    # If the file system cannot be reached, `exists` raises, but `isdir` returns False.
     if not (gfile().exists(folder) and gfile().isdir(folder)):
         return []
     with naming_odd_names(f"'{folder}'"):
@@ -264,10 +266,7 @@ def names_in(folder: str) -> List[str]:
 
 
 def split_paths(text: str) -> List[str]:
-    """Returns the paths of a text with commas between them; "~" is expanded.
-
-    The name of a file that exists is taken as it is.
-    """
+    """Splits comma-separated paths, and expands "~". An existing file's name may have commas."""
     paths = [text] if os.path.exists(text) else text.split(",")
     return [os.path.expanduser(path.strip()) for path in paths if path.strip()]
 
@@ -276,15 +275,14 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
     """Returns the files that match comma-separated names and glob patterns.
 
     Args:
-      patterns: such as "a.txt,data/*.tfrecord". A file of exactly that name is taken literally,
-        whatever characters the name holds.
-      flag_name: the flag the user wrote them in, for the error message.
+      patterns: such as "a.txt,data/*.tfrecord". An existing file's name may have any characters.
+      flag_name: the flag with the patterns, for the error message.
 
     Returns:
-      Each file once, sorted by name, without hidden files (metadata, unfinished ones).
+      Each file once, sorted by name, without hidden files (metadata, unfinished files).
 
     Raises:
-      UserError: no pattern at all, or one that matches no file.
+      UserError: there is no pattern, or a pattern matches no file.
     """
     paths = set()
     for pattern in split_paths(patterns) or [""]:
@@ -302,21 +300,21 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
     return sorted(paths)
 
 
-# ----------------------------------------------------------------------- was it made from the same?
+# ---------------------------------------------------------------------------- has a file changed?
 
 
 def state_of(path: str) -> List[int]:
-    """Returns size and modification time (ns) of a file, which change with it."""
+    """Returns a file's size and modification time (ns), which tell whether it has changed."""
     with naming_path(path):
         if "://" in path:
             remote = gfile().stat(path)
             return [remote.length, remote.mtime_nsec]
-        local = os.stat(path)  # gfile knows whole seconds only
+        local = os.stat(path)  # For local files, gfile gives whole seconds only.
         return [local.st_size, local.st_mtime_ns]
 
 
 def sha256(path: str) -> str:
-    """Returns the hash of a file's content, hexadecimal."""
+    """Returns the SHA-256 of a file's content, in hexadecimal."""
     digest = hashlib.sha256()
     with open_to_read(path) as stream:
         for chunk in iter(lambda: stream.read(4_000_000), b""):

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags as fields: a script's flags are a frozen dataclass with a field for each.
+"""A script's flags are a frozen dataclass with one field per flag.
 
     @dataclasses.dataclass(frozen=True)
     class Flags(BaseFlags):
@@ -37,8 +37,8 @@ OWN = {
     "--config": "TOML file of flags, such as train_batch_size = 32. The command line overrides it.",
     "--[no]verbose": "Also show TensorFlow's messages and tracebacks.",
 }
-# Other names of flags, also in other projects (docs/relatives.md) -> the names here. A script takes
-# the first if it has the second only.
+# Names of flags in other scripts and projects (docs/relatives.md) -> our names. A script that has
+# our name, but not the other one, takes both.
 ALIASES = {
     "bert_config_file": "albert_config_file",
     "config_path": "albert_config_file",
@@ -49,7 +49,7 @@ ALIASES = {
     "max_steps": "train_step",
     "model_name_or_path": "albert_dir",
     "model_path": "init_checkpoint",
-    "non_chinese": "language",  # whose error says what to give
+    "non_chinese": "language",  # --non_chinese=True fails, and the error lists the languages
     "num_train_steps": "train_step",
     "num_warmup_steps": "warmup_step",
     "save_steps": "save_checkpoints_steps",
@@ -61,36 +61,43 @@ ALIASES = {
     "weight_decay": "weight_decay_rate",
 }
 WITHOUT_EFFECT = "Without effect, for published commands"  # a group of flags
-_CLOSE = 0.86  # similarity of a flag to suggest: --num_train_steps is not --num_train_epochs
-_LARGEST = 2**31 - 1  # of a whole number, unless its flag has another bound
+# The least similarity to suggest a flag. For --num_train_steps, do not suggest --num_train_epochs.
+_CLOSE = 0.86
+_LARGEST = 2**31 - 1  # the upper bound of an int flag that has none
 _NOUNS = {bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS: Dict[str, Any] = {
     "lower": ("at least", operator.ge),
-    "upper": ("at most", operator.le),
     "above": ("above", operator.gt),
+    "upper": ("at most", operator.le),
     "below": ("below", operator.lt),
 }
+SMALLEST, LARGEST = 1e-30, 1e38  # positive numbers that float32 can compute with
+# The largest decay. In float32, a decay closer to 1 is 1, and a gradient that was always 0 would
+# give 0 / 0.
+BELOW_ONE = 0.9999999
+# These bounds are float32's: --help shows a plain number instead, or nothing.
+_IN_HELP = {SMALLEST: 0, LARGEST: math.inf, BELOW_ONE: 1}
 
 
 def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any:
     """Returns a dataclass field that is a flag.
 
     Args:
-      default: the flag's value where it is not given.
+      default: the value if the user does not set the flag.
       help: one line.
       **options: any of
-        group: the heading of --help under which the flag stands.
-        lower, upper: the smallest and the largest value.
-        above, below: bounds that are no values themselves.
-        choices: the values of a flag for text.
-        required: whether a value must be given.
-        path: whether "~" is expanded.
-        records_of: the split of a task whose records are in the file that the flag names.
-        several: takes several values, separated by commas; the setting is their text.
-        kind: the type of one of several values.
-        needs: a flag that must have a value if this one is given.
-        replaces: flags that exclude this one. If one of a pair is given, the other is None.
-        positional: takes the argument without a flag's name; a Tuple takes all such arguments.
+        group: the flag's heading in --help.
+        lower, upper: the smallest and the largest allowed value.
+        above, below: bounds that are not allowed themselves.
+        choices: the allowed texts.
+        required: the user must set the flag.
+        path: expand "~".
+        records_of: the flag names the record file of this split of a task.
+        several: take several comma-separated values; the flag's value is the text with all.
+        kind: the type of each of several values.
+        needs: a flag that must also have a value.
+        replaces: flags that exclude this one. If the user sets one of a pair, the other is None.
+        positional: take the argument without a flag's name; a Tuple takes all such arguments.
     """
     return dataclasses.field(
         default=default, metadata={"help": help, **options} if help else options
@@ -98,13 +105,13 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
 
 
 class BaseFlags:
-    """The base of a script's flags. `given` names those that were set, not left at a default."""
+    """The base class of a script's flags. `given` has the names of the flags that the user set."""
 
     given = frozenset()  # type: FrozenSet[str]
     _command_line = None  # type: Any
 
     def check(self) -> None:
-        """Checks flags against each other; a subclass adds its own. Raises UserError."""
+        """Checks that the flags fit together, or raises UserError. Subclasses add checks."""
         for name, options in describe(type(self)).items():
             if options.get("required") and not getattr(self, name):
                 raise UserError(f"--{name} must be given: {options.get('help', '')}")
@@ -115,15 +122,15 @@ class BaseFlags:
                 _LOGGER.info("--%s has no effect here.", name)
 
     def to_dict(self) -> Dict[str, Any]:
-        """Returns the values by name, as a new dict."""
+        """Returns a new dict of all values by name."""
         return {name: getattr(self, name) for name in describe(type(self))}
 
     def given_values(self) -> Dict[str, Any]:
-        """Returns the values of the flags that were set, by name."""
+        """Returns the values of the flags that the user set, by name."""
         return {name: value for name, value in self.to_dict().items() if name in self.given}
 
     def replace(self: "AnyFlags", **changes: Any) -> "AnyFlags":
-        """Returns a copy with some values changed; they count as given."""
+        """Returns a copy with changed values. The changed flags count as set by the user."""
         excluded = replaced(type(self), changes)
         values = {**dict.fromkeys(excluded), **changes}
         changed = dataclasses.replace(self, **values)  # type: ignore[type-var]
@@ -131,7 +138,7 @@ class BaseFlags:
         return changed
 
     def fill_in(self: "AnyFlags", **changes: Any) -> "AnyFlags":
-        """Returns a copy with values from a model's folder; its `command_line` stays the same."""
+        """Returns a copy with values from a model's folder, and the same `command_line`."""
         changed = self.replace(**changes)
         object.__setattr__(changed, "_command_line", self.command_line)
         return changed
@@ -146,7 +153,7 @@ AnyFlags = TypeVar("AnyFlags", bound=BaseFlags)
 
 
 def replaced(kind: Type[BaseFlags], names: Iterable[str]) -> FrozenSet[str]:
-    """Returns the flags that are None because others are given."""
+    """Returns the flags that are None because the flags in `names` exclude them."""
     excluded = set()
     for name, options in describe(kind).items():
         for other in options.get("replaces", ()):
@@ -158,7 +165,7 @@ def replaced(kind: Type[BaseFlags], names: Iterable[str]) -> FrozenSet[str]:
 
 
 def describe(kind: Type[BaseFlags]) -> Dict[str, Dict[str, Any]]:
-    """Returns {name: {"kind": type, "default": value, and what `flag` was told}} of the fields."""
+    """Returns {name: {"kind": type, "default": value, **options}}; for the options, see `flag`."""
     described: Dict[str, Dict[str, Any]] = {}
     for base in reversed(kind.__mro__):
         for name, field in getattr(base, "__dataclass_fields__", {}).items():
@@ -168,26 +175,30 @@ def describe(kind: Type[BaseFlags]) -> Dict[str, Dict[str, Any]]:
 
 
 def _type_of(hint: Any) -> Any:
-    """int of int and of Optional[int]; tuple of Tuple[str, ...]."""
+    """Returns int for int and Optional[int], tuple for Tuple[str, ...]."""
     if isinstance(hint, type):
         return hint
     return tuple if hint.__origin__ is tuple else hint.__args__[0]
 
 
-def takes(options: Mapping[str, Any]) -> str:
-    """Returns what a flag takes, in words; "" for any text."""
+def takes(options: Mapping[str, Any], *, in_help: bool = False) -> str:
+    """Describes the values that a flag allows, such as "a number at least 0"; "" for any text.
+
+    `in_help`: leave out the bounds of float32.
+    """
     if "choices" in options:
         return f"one of {', '.join(options['choices'])}"
-    bounds = [
-        f"{word} {options[name]}"
-        for name, (word, _) in _BOUNDS.items()
-        if math.isfinite(options.get(name, math.inf))
-    ]
+    bounds = []
+    for name, (word, _) in _BOUNDS.items():
+        bound = options.get(name, math.inf)
+        bound = _IN_HELP.get(bound, bound) if in_help else bound
+        if math.isfinite(bound):
+            bounds.append(f"{word} {bound}")
     return f"{_NOUNS.get(options['kind'], '')} {' and '.join(bounds)}".strip()
 
 
 def schema(kind: Type[BaseFlags], names: Iterable[str]) -> Dict[str, Any]:
-    """Returns the schema (see json_files) of a JSON object that may have values of these flags."""
+    """Returns the schema (see json_files) of a JSON object with optional values for these flags."""
     kinds = {}
     for name in names:
         options = describe(kind)[name]
@@ -198,14 +209,14 @@ def schema(kind: Type[BaseFlags], names: Iterable[str]) -> Dict[str, Any]:
 
 
 class _Parser(absl_flags.ArgumentParser):
-    """Reads the text of a flag."""
+    """Parses and checks a flag's value."""
 
     def __init__(self, options: Mapping[str, Any]):
         bounds = {"upper": _LARGEST} if options["kind"] is int else {}
         self._options = {**bounds, **options}
 
     def parse(self, argument: Any) -> Any:
-        """Returns the value; ValueError says what the flag takes."""
+        """Returns the value. Raises ValueError with the allowed values."""
         if not self._options.get("several"):
             return self._parse_one(str(argument))
         parts = [part.strip() for part in str(argument).split(",")]
@@ -230,7 +241,7 @@ class _Parser(absl_flags.ArgumentParser):
 
 
 def define(kind: Type[BaseFlags], flag_values: absl_flags.FlagValues) -> None:
-    """Defines those flags of a class that `flag_values` does not have yet."""
+    """Defines the flags of a class that `flag_values` does not have yet."""
     for name, options in describe(kind).items():
         if name in flag_values or options["kind"] is tuple or "help" not in options:
             continue
@@ -260,7 +271,7 @@ def read(
       kind: the class.
       flag_values: absl's, such as FLAGS.
       arguments: the command line, with the program's name.
-      fallback: values of flags that neither the command line nor a --config gives.
+      fallback: values for flags that neither the command line nor --config sets.
 
     Raises:
       UserError: an unknown flag, a wrong value, an unexpected argument, or what `check` raises.
@@ -305,10 +316,10 @@ def _parse(
     prefix: str = "",
     known_only: bool = False,
 ) -> List[str]:
-    """Sets flags and returns the other arguments; `prefix` begins an error's text."""
+    """Sets flags and returns the other arguments. Error messages begin with `prefix`."""
     names = [re.sub("^--?|=.*", "", word) for word in arguments if word[:1] == "-"]
     for name in replaced(kind, _check_pairs(kind, names, prefix)):
-        flag_values[name].unparse()  # what an earlier call set
+        flag_values[name].unparse()  # An earlier call may have set it.
     try:
         return flag_values(arguments, known_only=known_only)[1:]
     except absl_flags.UnrecognizedFlagError as error:
@@ -320,7 +331,7 @@ def _parse(
 
 
 def _check_pairs(kind: Type[BaseFlags], names: Iterable[str], prefix: str = "") -> Iterable[str]:
-    """Returns the flags that names stand for; UserError if two names exclude each other."""
+    """Resolves aliases to flags. Raises UserError if two names exclude each other."""
     spelled: Dict[str, str] = {}
     declared = describe(kind)
     for name in names:
@@ -335,7 +346,7 @@ def _check_pairs(kind: Type[BaseFlags], names: Iterable[str], prefix: str = "") 
 
 
 def of_flags(kind: Type[AnyFlags], flag_values: absl_flags.FlagValues, **more: Any) -> AnyFlags:
-    """Returns the present values of flags, which a program may have set."""
+    """Returns flags with the current values of absl's flags, which a program may have set."""
     values: Dict[str, Any] = {}
     for name in set(describe(kind)) & set(flag_values):
         is_default = flag_values[name].using_default_value
@@ -344,12 +355,12 @@ def of_flags(kind: Type[AnyFlags], flag_values: absl_flags.FlagValues, **more: A
 
 
 def make(kind: Type[AnyFlags], **values: Any) -> AnyFlags:
-    """Returns flags with a program's values; UserError for a wrong value."""
+    """Returns flags with these values. Raises UserError for a wrong value."""
     return _changed(kind(), values)
 
 
 def _changed(flags: AnyFlags, values: Dict[str, Any]) -> AnyFlags:
-    """The flags with values that are checked first; None is no value."""
+    """Checks the values, and returns the flags with them. Ignores None."""
     kind = type(flags)
     declared = describe(kind)
     values = {name: value for name, value in values.items() if value is not None}
@@ -369,7 +380,7 @@ def parse(
 ) -> AnyFlags:
     """Returns the flags for arguments such as ["--do_eval"]; see `read`.
 
-    The process's own flags are not touched.
+    Does not change absl's FLAGS.
     """
     return read(kind, absl_flags.FlagValues(), ["albert", *arguments], fallback=fallback)
 

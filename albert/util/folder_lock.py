@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""One process at a time trains into a folder.
+"""Locks a folder, so that only one process at a time trains into it.
 
     with folder_lock.held("output/base"):
         train()
 
-The lock is a POSIX lock on a hidden file, whose content names the owner. It ends with its process,
-and forked workers do not inherit it. Object stores such as gs:// have no locks.
+The lock is a POSIX lock on a hidden file that names the owner. The system releases it when the
+process ends. Forked workers do not inherit it. Object stores such as gs:// have no locks.
 """
 
 import contextlib
@@ -22,25 +22,25 @@ from albert.util.errors import UserError
 TRAINING, EVALUATION = "training", "evaluation"
 
 _LOGGER = logging.getLogger("albert")
-_held: Set[Tuple[str, int]] = set()  # paths of locks that a process holds
+_held: Set[Tuple[str, int]] = set()  # (path, process) of the locks that are held
 
 
 def lock_name(purpose: str = TRAINING) -> str:
-    """Returns the name of the file that lies in a folder while it is held, or after a kill."""
+    """Returns the name of the lock file. It is in the folder during a lock, or after a kill."""
     return f".albert_{purpose}.lock"
 
 
 @contextlib.contextmanager
 def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterator[None]:
-    """Locks a folder for one purpose against other processes; may be nested in this one.
+    """Locks a folder for one purpose against other processes. The same process may nest calls.
 
     Args:
-      folder: made if need be.
-      purpose: TRAINING or EVALUATION; the two do not exclude each other.
-      waits: wait until the other process has ended, in place of an error.
+      folder: created if it does not exist.
+      purpose: TRAINING or EVALUATION, which do not exclude each other, or another name.
+      waits: if the folder is in use, wait until the other process ends.
 
     Raises:
-      UserError: the folder is in use, or cannot be written.
+      UserError: the folder is in use, or is not writable.
     """
     is_remote = "://" in folder
     path = os.path.join(folder if is_remote else os.path.realpath(folder), lock_name(purpose))
@@ -67,7 +67,7 @@ def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterat
 
 
 def _lock(path: str, waits: bool) -> int:
-    """Returns the open file with our lock on it."""
+    """Opens and locks a file, and returns its descriptor."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -85,7 +85,7 @@ def _lock(path: str, waits: bool) -> int:
             error,
         )
     if not os.path.exists(path) or not os.path.samestat(os.fstat(file), os.stat(path)):
-        os.close(file)  # its owner has just removed it
+        os.close(file)  # The previous owner has just removed the file.
         return _lock(path, waits)
     os.ftruncate(file, 0)
     os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)

@@ -5,15 +5,15 @@
     read("run.json", {"step": COUNT, "metrics": {str: float}, "note": (str, None)})
 
 A schema is
-    str, bool, int, list, dict     the type of the value; float: a finite number, whole or not
+    str, bool, int, list, dict     a value of this type; float: a finite number, whole or not
     object                         any value
     range(1, 9)                    a whole number in this range
     {"a", "b"}                     one of these texts
-    re.compile("(?#digits)[0-9]+") a text that matches as a whole; the message has the comment
-    [schema]                       a list of such values
-    [schema, schema]               a list of exactly these
-    {key: schema, str: schema}     an object with these keys, and with such values of all others
-    (schema, ..., None)            one of these; None: null, or no such key
+    re.compile("(?#digits)[0-9]+") a text that matches as a whole; error messages say "digits"
+    [schema]                       a list of any length, whose items have this schema
+    [schema, schema]               a list with one item for each schema
+    {key: schema, str: schema}     an object with these keys; `str` stands for all other keys
+    (schema, ..., None)            one of these; None: null, or a missing key
 """
 
 import collections
@@ -26,12 +26,12 @@ from albert.util.errors import UserError
 
 COUNT = range(10**18)
 SHA256 = re.compile("(?#a SHA-256)[0-9a-f]{64}")
-# JSON has no NaN and no infinity; files.json_text writes these as texts.
+# JSON has no NaN and no infinity, so files.json_text writes them as text.
 NUMBER = (float, {"NaN", "Infinity", "-Infinity"}, None)
 
 _MISSING = object()
 _LARGEST = 1e308
-# The escapes in JSON; group 1 is half a surrogate pair.
+# An escape in JSON. Group 1 is half a surrogate pair.
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
 _NOUNS = {
     str: "text",
@@ -46,9 +46,10 @@ _NOUNS = {
 
 
 def read(path: str, schema: Any = dict, *, missing: Any = None) -> Any:
-    """Returns the JSON value in a file, or `missing`, if that is not None, where there is no file.
+    """Returns the JSON value in a file.
 
-    UserError names the file and the key that is wrong.
+    If the file does not exist, returns `missing`, unless that is None. Raises UserError with the
+    file and the wrong key.
     """
     if missing is not None and not files.gfile().exists(path):
         return missing
@@ -56,7 +57,7 @@ def read(path: str, schema: Any = dict, *, missing: Any = None) -> Any:
 
 
 def parse(content: Union[str, bytes], where: str, schema: Any = dict) -> Any:
-    """Returns a JSON value; a UserError begins with `where`."""
+    """Parses JSON and checks it. A UserError begins with `where`."""
     value = _loaded(content, where)
     check(value, schema, where)
     try:
@@ -79,7 +80,7 @@ def parse_data(text: str, where: str, schema: Any = object) -> Any:
 
 
 def _loaded(content: Union[str, bytes], where: str) -> Any:
-    """A JSON value; NaN, which pandas writes for a missing value, is null."""
+    """Parses JSON. NaN, which pandas writes for a missing value, becomes None."""
     try:
         if isinstance(content, bytes):
             content = content.decode(json.detect_encoding(content))
@@ -97,7 +98,7 @@ def _object_of(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
 
 
 def check(value: Any, schema: Any, where: str) -> None:
-    """Raises UserError, with `where` and the key, if a JSON value does not have the schema."""
+    """Raises UserError, with `where` and the key, if a JSON value does not match the schema."""
     kinds = schema if isinstance(schema, tuple) else (schema,)
     kind = next((kind for kind in kinds if _has_kind(value, kind)), _MISSING)
     if kind is _MISSING:
@@ -113,7 +114,7 @@ def check(value: Any, schema: Any, where: str) -> None:
 
 
 def _has_kind(value: Any, kind: Any) -> bool:
-    """Whether a value is of a kind itself; its items are not looked at."""
+    """Returns whether a value matches one kind. Does not check its items."""
     if kind is None:
         return value is None or value is _MISSING
     if kind is object:
@@ -123,7 +124,7 @@ def _has_kind(value: Any, kind: Any) -> bool:
     if isinstance(kind, re.Pattern):
         return isinstance(value, str) and bool(kind.fullmatch(value))
     if isinstance(kind, range):
-        return type(value) is int and value in kind  # for another type it tries every number
+        return type(value) is int and value in kind  # For other types, `in` tries every number.
     if isinstance(kind, set):
         return isinstance(value, str) and value in kind
     if isinstance(kind, list):
@@ -132,7 +133,7 @@ def _has_kind(value: Any, kind: Any) -> bool:
 
 
 def _noun(kind: Any) -> str:
-    """What a kind is, in words."""
+    """Describes a kind for an error message."""
     if isinstance(kind, range):
         return f"a whole number from {kind.start} to {kind.stop - 1}"
     if isinstance(kind, set):
@@ -143,7 +144,7 @@ def _noun(kind: Any) -> str:
 
 
 def numbers(metrics: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns values of the schema {str: NUMBER} as numbers."""
+    """Converts values of the schema {str: NUMBER} to numbers. None becomes NaN."""
     return {
         name: value if isinstance(value, (int, float)) else float(value or "NaN")
         for name, value in metrics.items()

@@ -20,8 +20,8 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 from albert.util import progress
 from albert.util.errors import UserError
 
-# Tasks for each worker that may be under way or finished but not yet yielded: a slow one holds back
-# the results of those after it.
+# The number of tasks per worker that may be running, or be finished but not yet yielded. Results
+# wait for a slow task that comes before them.
 _AHEAD = 4
 _THREADS = 32
 
@@ -29,7 +29,7 @@ _function: Callable[[Any], Any]  # of a worker
 
 
 def default_processes() -> int:
-    """Returns the number of processors this process may use."""
+    """Returns the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -41,9 +41,10 @@ def ordered_map(
     """Yields function(task) for each task, in the order of the tasks.
 
     Args:
-      function: called in the workers; it need not be picklable. Tasks, results and errors must be.
-      tasks: read at most 4 * num_processes further than what was yielded.
-      num_processes: with 1 all is done in this process.
+      function: runs in the workers. Tasks, results and errors must be picklable; the function need
+        not be.
+      tasks: read at most 4 * num_processes ahead of the results.
+      num_processes: 1 runs all tasks in this process.
 
     Raises:
       UserError: a worker was killed.
@@ -70,7 +71,7 @@ def ordered_map(
 def in_order(
     pool: futures.Executor, function: Callable[[Any], Any], items: Iterable[Any], *, ahead: int
 ) -> Iterator[Any]:
-    """Yields function(item) for each item, in their order; `ahead` of them are under way."""
+    """Yields function(item) for each item, in order. At most `ahead` items wait in the pool."""
     tasks = (pool.submit(function, item) for item in items)
     waiting = collections.deque(itertools.islice(tasks, ahead))
     try:
@@ -80,24 +81,24 @@ def in_order(
             yield result
     finally:
         if [task.cancel() for task in waiting]:
-            # Python 3.7 waits for ever at the end of a pool whose last work was cancelled.
+            # In Python 3.7, a pool never ends if its last task was cancelled.
             with contextlib.suppress(futures.BrokenExecutor):
                 pool.submit(int).result()
 
 
 def _begin(function: Callable[[Any], Any], parent: int) -> None:
-    """Prepares a worker."""
+    """Prepares a worker process."""
     global _function
     _function = function
-    multiprocessing.current_process().daemon = True  # tells `feature_cache` that it is a worker
-    for number in (signal.SIGINT, signal.SIGUSR1):  # the parent answers these
+    multiprocessing.current_process().daemon = True  # `feature_cache` starts no workers in it
+    for number in (signal.SIGINT, signal.SIGUSR1):  # The parent handles these.
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """Ends this worker when its parent has been killed."""
+    """Ends this worker if its parent is killed."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

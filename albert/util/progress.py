@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of a long job (a bar on a terminal, else log lines), and its memory."""
+"""The progress of a long job (a bar on a terminal, otherwise log lines), and its memory."""
 
 import contextlib
 import logging
@@ -20,7 +20,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def peak_memory() -> int:
-    """Returns the most bytes that this process has had resident at a time."""
+    """Returns this process's peak resident memory in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
@@ -38,10 +38,15 @@ class Progress(contextlib.AbstractContextManager):
         has_bar: bool = True,
         log_seconds: float = 10.0,
     ):
-        """Begins to count units such as "MB"; `total` is None where it is unknown.
+        """Starts to count units such as "MB".
 
-        `done` units were done before, which are left out of the speed. With `has_bar` a terminal
-        gets a bar. Otherwise the log gets a line every `log_seconds`.
+        Args:
+          name: the job's name.
+          total: None if it is unknown.
+          unit: the unit's name.
+          done: units of an earlier run, which do not count for the speed.
+          has_bar: on a terminal, show a bar. Otherwise, the log gets lines.
+          log_seconds: between two lines of the log.
         """
         self._name, self._total, self._unit, self._log_seconds = name, total, unit, log_seconds
         self._done = self._skipped = done
@@ -64,9 +69,9 @@ class Progress(contextlib.AbstractContextManager):
         self._bar.close()
 
     def update(self, units: float, note: str = "", *, logs: bool = False) -> None:
-        """Counts units that were done now; `note` is shown with the bar or line.
+        """Counts finished units, and shows `note` in the bar or line.
 
-        `logs`: write a line now, beside a bar too.
+        `logs`: write a line now, even if there is a bar.
         """
         self._done += units
         self._bar.set_postfix_str(note, refresh=False)
@@ -77,7 +82,7 @@ class Progress(contextlib.AbstractContextManager):
             _LOGGER.info("%s: %s", self._name, self._line(note, now - self._started))
 
     def counting(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Yields the items and counts each as a unit."""
+        """Yields the items, and counts each as one unit."""
         for item in items:
             yield item
             self.update(1)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Records what an output was made from, so that a later run can compare.
+"""Records the inputs and settings of an output, so that a later run can compare them with its own.
 
 made_from = {"text": [provenance.stamp(path) for path in paths], "max_seq_length": 128}
 provenance.difference(kept, made_from)    # "max_seq_length was 128 and is 512"; "" if equal
@@ -14,11 +14,11 @@ from typing import Any, Dict, Iterable, Iterator, Set
 from albert.util import files
 
 _SAMPLE_BYTES = 1 << 16
-_LONGEST = 500  # message
+_LONGEST = 500  # characters of a message
 
 
 def stamp(path: str) -> Dict[str, Any]:
-    """Returns name, size, time (ns) and `sample` of a file, which may be large."""
+    """Returns name, size, modification time (ns) and `sample` of a file. Fast for large files."""
     size, mtime = files.state_of(path)
     with files.open_to_read(path) as stream:
         content = sample(stream, size)
@@ -28,7 +28,7 @@ def stamp(path: str) -> Dict[str, Any]:
 def sample(stream: Any, size: int) -> str:
     """Returns a hash of the first, middle and last 64 KB of a stream of `size` bytes.
 
-    It finds a new text of the same size, also where the time of the file was restored.
+    The hash detects a new text of the same size, even if the file's modification time is the same.
     """
     content = hashlib.sha256()
     for start in sorted({0, max(0, (size - _SAMPLE_BYTES) // 2), max(0, size - _SAMPLE_BYTES)}):
@@ -38,22 +38,22 @@ def sample(stream: Any, size: int) -> str:
 
 
 def digest(value: Any) -> str:
-    """Returns the SHA-256 of a JSON value, hexadecimal."""
+    """Returns the SHA-256 of a JSON value, in hexadecimal."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()
 
 
 def difference(old: Any, new: Any, but_for: Iterable[str] = ()) -> str:
-    """Returns what changed between two JSON values in words; "" if nothing did.
+    """Describes the changes between two JSON values, such as "seed was 1 and is 2"; "" if equal.
 
-    `but_for`: keys of objects that do not count.
+    `but_for`: keys of objects to ignore.
     """
-    old, new = json.loads(json.dumps([old, new]))  # tuples become lists
+    old, new = json.loads(json.dumps([old, new]))  # Tuples become lists.
     changes = "; ".join(_changes(old, new, set(but_for)))
     return changes if len(changes) <= _LONGEST else f"{changes[:_LONGEST]}..."
 
 
 def _changes(old: Any, new: Any, but_for: Set[str], *, name: str = "") -> Iterator[str]:
-    """What changed, key by key."""
+    """Describes each change."""
     if old == new:
         return
     are_lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
@@ -61,7 +61,7 @@ def _changes(old: Any, new: Any, but_for: Set[str], *, name: str = "") -> Iterat
         old, new = dict(enumerate(old)), dict(enumerate(new))
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted({**old, **new}.keys() - but_for):
-            if key == "sample" and old.get(key) is None:  # recorded by an older version
+            if key == "sample" and old.get(key) is None:  # An older version recorded no sample.
                 continue
             yield from _changes(old.get(key), new.get(key), but_for, name=f"{name} {key}")
         return

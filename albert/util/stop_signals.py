@@ -6,12 +6,12 @@
         main()
 
 A signal raises `Stopped` in the main thread, as Ctrl-C raises KeyboardInterrupt, and the process
-exits with 143. A training calls `postpone` to be asked after each step (`is_requested`), saves, and
-ends by `resume`.
+exits with 143. A training run calls `postpone`. It then checks `is_requested` after each step, and
+if a signal came, saves a checkpoint and ends by `resume`.
 
-Python calls its handlers in the main thread, but not while a call of TensorFlow waits there. So
-another thread watches the signals. It ends the process at a second signal, and if the main thread
-has not answered after 10 seconds, unless signals are postponed.
+Python calls signal handlers in the main thread, but only after a running call of TensorFlow
+returns. So another thread watches the signals, too. It ends the process at a second signal, or if
+the main thread does not handle the first one within 10 seconds and signals are not postponed.
 """
 
 import contextlib
@@ -26,25 +26,27 @@ from typing import Any, Iterator, Optional
 EXIT_CODE = 143
 
 _SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
-_ONE_SIGNAL_SECONDS = 0.5  # a scheduler's to all processes and a parent's to its child are one
+# A process may get one signal twice: from the scheduler, and from its parent. Two signals within
+# this time count as one.
+_ONE_SIGNAL_SECONDS = 0.5
 ANSWER_SECONDS = 10.0
 
 
 class Stopped(SystemExit):  # noqa: N818, no error
-    """Ends the script; `words` says what was done and how to resume."""
+    """Ends the script. `words` tells the user what was done and how to resume."""
 
     def __init__(self, words: str):
         super().__init__(EXIT_CODE)
         self.words = words
 
 
-_came = ""  # what asked this process to end
-_is_answered = False  # whether the main thread has taken in a signal
+_came = ""  # The name of the signal, or the reason, for this process to end; "" if none.
+_is_answered = False  # Whether the main thread has handled a signal.
 _is_postponed = False
 
 
 def _answer(number: int, _: Any) -> None:
-    """The handler of the signals, in the main thread."""
+    """Handles a signal, in the main thread."""
     global _is_answered
     is_first, _is_answered = not _is_answered, True
     if number == signal.SIGINT:
@@ -55,7 +57,7 @@ def _answer(number: int, _: Any) -> None:
 
 
 def _watch(pipe: int) -> None:
-    """Ends the process if need be. The pipe gives the number of each signal, and 0 at the end."""
+    """Ends the process if needed. The pipe sends the number of each signal, and 0 at the end."""
     first = _next_signal(pipe, None)
     came_at = time.monotonic()
     seconds: Optional[float] = ANSWER_SECONDS
@@ -74,7 +76,7 @@ def _watch(pipe: int) -> None:
 
 
 def _next_signal(pipe: int, seconds: Optional[float]) -> Optional[int]:
-    """Returns the next signal to end, or 0; None if nothing comes for some seconds."""
+    """Returns the next SIGINT, SIGTERM or SIGUSR1, or 0; None if no signal comes in `seconds`."""
     while select.select([pipe], [], [], seconds)[0]:
         number = os.read(pipe, 1)[0]
         if number in (0, signal.SIGINT, *_SIGNALS):
@@ -83,11 +85,11 @@ def _next_signal(pipe: int, seconds: Optional[float]) -> Optional[int]:
 
 
 def _say(line: str) -> None:
-    with contextlib.suppress(OSError):  # nobody reads it any more
+    with contextlib.suppress(OSError):  # Standard error may be closed.
         os.write(2, f"{line}\n".encode())
 
 
-# The signals of a forked process are not its parent's.
+# A forked process must not write its signals into its parent's pipe.
 os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 
 
@@ -95,13 +97,13 @@ os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 def handled() -> Iterator[None]:
     """In this context, a signal ends the block with `Stopped` and prints its words.
 
-    Only in the main thread, which alone may set handlers; elsewhere this module has no effect.
+    Other threads than the main thread may not set signal handlers: there, this has no effect.
     """
     global _came, _is_answered, _is_postponed
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    # A training that failed outside of a block may leave it True.
+    # If training failed outside of a block, `_is_postponed` may still be True.
     _came, _is_answered, _is_postponed = "", False, False
     pipe, end = os.pipe()
     os.set_blocking(end, False)
@@ -129,26 +131,26 @@ def handled() -> Iterator[None]:
 
 
 def request(reason: str) -> None:
-    """Asks this process to end, as a signal does."""
+    """Requests the end of this process, as a signal does."""
     global _came
     _came = _came or reason
 
 
 def is_requested() -> bool:
-    """Returns whether a signal, or `request`, asked this process to end."""
+    """Returns whether a signal or `request` has requested the end of this process."""
     return bool(_came)
 
 
 def postpone() -> None:
-    """From now on, a signal is only recorded."""
+    """From now on, records signals without ending the block."""
     global _is_postponed
     _is_postponed = True
 
 
 def resume(words: str = "") -> None:
-    """From now on, a signal ends the block again; a recorded one raises Stopped now.
+    """From now on, a signal ends the block again. A recorded signal raises Stopped now.
 
-    `words`: what was done and how to resume; without them, a signal stays recorded.
+    `words`: what was done and how to resume. If empty, a recorded signal does not raise.
     """
     global _is_postponed
     _is_postponed = False

@@ -7,13 +7,13 @@ from typing import Collection, Iterable, List, Sequence
 
 
 def did_you_mean(name: str, names: Iterable[str], *, cutoff: float = 0.5) -> str:
-    """Returns " Did you mean 'mrpc' or 'rte'?" for "mprc"; "" if no known name is close."""
+    """Returns a hint such as " Did you mean 'mrpc' or 'rte'?"; "" if no name is similar."""
     close = difflib.get_close_matches(name, list(names), n=2, cutoff=cutoff)
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def listed(items: Sequence[str], most: int = 6) -> str:
-    """Returns "a, b and 3 more": the first items and the number of the others."""
+    """Joins items as in "a, b and 3 more"."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more if items else "none"
 
@@ -29,7 +29,7 @@ def command_of(module: str) -> str:
 
 
 def table(cells: Sequence[Sequence[str]], *, left: Collection[int]) -> List[str]:
-    """Returns the lines of a table, whose first row is its head; columns in `left` align left."""
+    """Formats a table as lines. The first row is the header. Columns in `left` align left."""
     widths = [max(map(len, column)) for column in zip(*cells)]
     rows = [cells[0], ["-" * width for width in widths], *cells[1:]]
     form = "  ".join(f"{{:{'<' if n in left else '>'}{width}}}" for n, width in enumerate(widths))
