@@ -15,7 +15,6 @@ PRECISIONS = ("float32", "bfloat16", "float16")
 PADDINGS = ("longest", "bucket", "max")
 DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
-
 data_flag = functools.partial(flag, group="Data")
 output_flag = functools.partial(flag, group="Output")
 model_flag = functools.partial(flag, group="Model")

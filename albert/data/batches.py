@@ -42,13 +42,13 @@ from albert.util.errors import UserError
 
 # ---------------------------------------------------------------------------------- declaration
 
-_ROWS_TOGETHER = 256  # that are encoded together
+_ROWS_TOGETHER = 256  # rows to encode at a time
 
 
 class InputShard(NamedTuple):
     """The part of every batch that this host reads, and the number of batches per update."""
 
-    index: int  # type: ignore[assignment]  # a tuple's method, as count
+    index: int  # type: ignore[assignment]  # `index` and `count` are also methods of a tuple
     count: int  # type: ignore[assignment]
     batches_per_step: int
 
@@ -59,8 +59,8 @@ WHOLE = InputShard(0, 1, 1)
 def input_shard(params: Mapping[str, Any]) -> InputShard:
     """Returns the shard of the host that calls an input function.
 
-    On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
-    workers and their devices. Elsewhere there is one host and one batch.
+    On TPUs, each host calls its input function, and each core takes one batch per update. The same
+    holds for workers and their devices. Otherwise there are one host and one batch.
     """
     replicas = params.get("input_context")
     if replicas is not None:
@@ -75,7 +75,7 @@ def input_shard(params: Mapping[str, Any]) -> InputShard:
 class Feature(NamedTuple):
     """One feature of a record, with the shape of one example.
 
-    With a `default` (a number that fills the shape) it may be absent from a record.
+    If a record lacks the feature, the number `default`, if there is one, fills the shape.
     """
 
     name: str
@@ -88,7 +88,7 @@ class FeatureSpec:
     """The declaration of a record format: writes records and parses them."""
 
     def __init__(self, features: Sequence[Feature]):
-        """Takes the features in any order, with the dtypes tf.int64 or tf.float32."""
+        """Declares features, in any order, with the dtypes tf.int64 or tf.float32."""
         self.features = tuple(features)
 
     @property
@@ -97,7 +97,7 @@ class FeatureSpec:
         return tuple(feature.name for feature in self.features)
 
     def encode(self, values: Mapping[str, Any]) -> bytes:
-        """Returns one record; see encode_all. For many, encode_each takes a fifth of the time."""
+        """Returns one record; see encode_all. For many records, encode_each is 5 times faster."""
         return self.encode_all([values])[0]
 
     def encode_each(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
@@ -107,16 +107,16 @@ class FeatureSpec:
             yield from self.encode_all(group)
 
     def encode_all(self, rows: Sequence[Mapping[str, Any]]) -> List[bytes]:
-        """Returns records, serialised tf.train.Examples.
+        """Returns records: serialised tf.train.Examples.
 
-        The features are sorted by name: equal records are equal bytes.
+        The features are sorted by name, so that equal records are equal bytes.
 
         Args:
-          rows: for each feature a number, list or array with as many values as its shape has.
+          rows: by feature name, a number, list or array with as many values as the shape has.
 
         Raises:
-          ValueError: a feature is missing, its length is wrong, or an integer feature holds
-            something else.
+          UserError: a feature is missing, its length is wrong, or an integer feature has values
+            that are not integers.
         """
         columns = {}
         for name, shape, dtype, _ in self.features if rows else ():
@@ -162,18 +162,18 @@ def size_of(shape: Sequence[int]) -> int:
 
 
 def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
-    """TPUs and gathers want int32; records hold int64 only."""
+    """Casts int64 to int32, because TPUs need int32, but records have int64 only."""
     return {
         name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
         for name, value in features.items()
     }
 
 
-# ------------------------------------------------------------------------------ reading: in common
+# --------------------------------------------------------------- reading: training and evaluation
 
 _LANES = 64
 _RUNS_OF_A_STRETCH = 8
-# The least number of parts of files that are shuffled, if the data fill more than a window.
+# The least number of runs, if an epoch is larger than a shuffle window.
 _RUNS_OF_AN_EPOCH = 384
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
@@ -183,7 +183,7 @@ _MAX_INT64 = np.iinfo(np.int64).max
 def _checked_index(
     files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: int = _MAX_INT64
 ) -> List[record_files.RecordFile]:
-    """Finds the records of each file and checks its first one, before anything is built."""
+    """Indexes the records of each file, and checks its first record, before the graph is built."""
     index = record_files.load(files, folder=folder, enough=enough)
     list(
         parallel.in_threads(spec.check_file, [file.path for file in index], "Checking the records")
@@ -194,7 +194,7 @@ def _checked_index(
 
 
 def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
-    """Parses batches in parallel, in their order; tf.distribute does not shard a second time."""
+    """Parses batches in parallel, in order. Prevents tf.distribute from sharding them again."""
     options = tf.data.Options()
     if hasattr(options.experimental_distribute, "auto_shard_policy"):
         no_sharding = tf.data.experimental.AutoShardPolicy.OFF
@@ -204,14 +204,14 @@ def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
     return batches.map(as_written(parse), _AUTOTUNE).prefetch(_AUTOTUNE).with_options(options)
 
 
-# For the functions given to `map` and the like. They have no Python branch on a tensor, and without
-# this AutoGraph takes seconds at the start of every program to rewrite them.
+# Use it for the functions that `map` and similar methods take. Otherwise AutoGraph rewrites them,
+# which takes seconds at every start. They do not need it: no Python branch depends on a tensor.
 as_written = tf.autograph.experimental.do_not_convert
 
 # ------------------------------------------------------------------------------ reading: training
 
 Features = Dict[str, tf.Tensor]
-Transform = Callable[[Features, tf.Tensor], Features]  # of features and positions of a batch
+Transform = Callable[[Features, tf.Tensor], Features]  # (features, positions) of a batch
 
 
 def seeded_batches(
@@ -226,34 +226,36 @@ def seeded_batches(
     transform: Optional[Transform] = None,
     index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
-    """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
+    """Returns an endless dataset of shuffled batches. Batch n depends only on (seed, n).
 
     Each epoch puts the runs (see `_runs`) in a random order, which spreads neighbouring runs over
-    the epoch. Runs of large data are assigned to 64 lanes, from which records are taken in turn. A
-    lane is cut into windows, which are shuffled. Each epoch has each record once.
+    the epoch. If the data is large, the runs are assigned to 64 lanes, and the stream takes one
+    record from each lane in turn. Each lane is cut into windows, which are shuffled. Each epoch has
+    each record once.
 
-    Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
-    examples each is together batch k of one with n*b. If n divides 64, each shard reads 1/n of
-    large data. Otherwise it reads more: at most all of it. (TF 1.15: with 384 files or more; see
-    `_runs`.)
+    Shard i of n serves the positions p of the stream with p % n == i. So batch k of n shards with
+    b examples each has the same examples as batch k of one reader with n * b. If n divides 64, each
+    shard reads 1/n of large data. Otherwise it reads more: at most all of it. (On TensorFlow 1.15,
+    this needs 384 files or more; see `_runs`.)
 
     Args:
       files: record files, in any order.
-      spec: declaration of the records.
-      batch_size: B, examples a batch (of this shard).
+      spec: the declaration of the records.
+      batch_size: B, examples per batch of this shard.
       seed: any integer.
       start_batch: the first batch to serve.
-      shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
-      shard: which share of every batch this reader serves.
-      transform: (features, the records' positions int64 [B]) -> features; with random numbers that
-        are functions of the positions, batches stay functions of (seed, n).
+      shuffle_window: W, records to shuffle at a time. A reader holds two windows in memory, or its
+        share of them.
+      shard: the part of every batch that this reader serves.
+      transform: (features, positions of the records, int64 [B]) -> features. If it derives its
+        random numbers from the positions, batch n still depends only on (seed, n).
       index_folder: see record_files.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32.
 
     Raises:
-      ValueError: a damaged file, a record of another format, no record.
+      UserError: a file is damaged, a record has another format, or there are no records.
     """
     files = sorted(str(name) for name in files)
     index = _checked_index(files, spec, folder=index_folder)
@@ -272,22 +274,22 @@ class _Runs(NamedTuple):
     """All records, in runs. Training reads the runs in a random order."""
 
     paths: np.ndarray  # [U]
-    # [U, 4]: first byte, bytes, number of the first record in the file, records
+    # [U, 4]: first byte, number of bytes, first record's number in the file, number of records
     extents: np.ndarray
 
 
 def _runs(index: Sequence[record_files.RecordFile], window: int) -> _Runs:
     """Cuts files into runs. With many files, or few records, each file is one run.
 
-    TF 1.15 cannot begin in the middle of a file: to read a run there, it also reads the file's part
-    before it. That is why many files are not cut.
+    TensorFlow 1.15 reads each file from the start: to serve a run, it also reads the part of the
+    file before the run. So this function does not cut files if there are many.
     """
     total = sum(file.count for file in index)
     paths: List[str] = []
     extents = []
     for file in index:
         num_runs = max(-(-_RUNS_OF_AN_EPOCH * file.count // total), 1) if total > window else 1
-        step = -(-len(file.offsets or [0]) // num_runs)  # blocks of a run
+        step = -(-len(file.offsets or [0]) // num_runs)  # blocks per run
         offsets = (file.offsets or [0])[::step]
         firsts = [run * step * file.block_records for run in range(len(offsets))]
         sizes, counts = np.diff([*offsets, file.bytes]), np.diff([*firsts, file.count])
@@ -297,25 +299,27 @@ def _runs(index: Sequence[record_files.RecordFile], window: int) -> _Runs:
 
 
 class _Stream:
-    """The endless stream of serialised records in the order that the seed gives.
+    """The endless stream of serialised records, in an order that depends on the seed.
 
     Epoch e has the positions e * R to (e + 1) * R - 1. Its position number s is in lane s % lanes.
-    Lanes have equal shares of an epoch. A reader reads the lanes that have its positions.
+    All lanes have equal shares of an epoch. A reader reads the lanes that have its positions.
     """
 
     def __init__(self, runs: _Runs, window: int, *, seed: int, start: int, shard: InputShard):
-        """`start`: the position, counted over all shards, to begin with."""
+        """`start`: the first position, counted over all shards."""
         self._runs, self._start, self._counts = runs, start, runs.extents[:, 3]
         self._shard, self._shards = shard.index, shard.count
         self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
         self._epoch_size = int(sum(self._counts))  # R
         self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
-        self._stride = math.gcd(self._shards, self._lanes)  # from one of our lanes to the next
-        self._window = max(1, window // self._lanes)  # of a lane
+        self._stride = math.gcd(
+            self._shards, self._lanes
+        )  # from one lane of this shard to the next
+        self._window = max(1, window // self._lanes)  # records in a window of a lane
         self._windows_of_lane = -(-self._epoch_size // (self._lanes * self._window))
 
     def records(self) -> tf.data.Dataset:
-        """(serialised string [], position int64 []) of this shard from `start` on."""
+        """Returns this shard's (serialised string [], position int64 []) from `start` on."""
         epochs = tf.data.Dataset.range(self._start // self._epoch_size, _MAX_INT64)
         records = epochs.flat_map(as_written(self._epoch))
         if self._stride == self._shards:
@@ -324,7 +328,7 @@ class _Stream:
         return records.filter(as_written(lambda _, position: tf.equal(position % count, index)))
 
     def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
-        """The records of one epoch that are in our lanes, from the start on."""
+        """Returns the records of one epoch in this shard's lanes, from `start` on."""
         dealt, borders = self._deal(self._run_order(epoch))
         begin = epoch * self._epoch_size
         start = tf.maximum(begin, self._start)
@@ -337,37 +341,37 @@ class _Stream:
             cycle_length=self._lanes // self._stride,
             block_length=1,
         )
-        # Our positions from the beginning of the window to the start.
+        # Skip this shard's positions between the beginning of the window and `start`.
         first = begin + self._lanes * self._window * window
         first += tf.math.floormod(self._shard - first, self._stride)
         return records.skip((start - first + self._stride - 1) // self._stride)
 
     def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
-        """The runs in the order of an epoch, int32 [U].
+        """Returns the numbers of the runs in the order of an epoch, int32 [U].
 
-        The data is cut into stretches, and the epoch into parts. The runs of a stretch come in a
-        random order, one in each part of the epoch, so that each part has runs of all stretches.
+        The data is cut into stretches of runs, and the epoch into parts. Each part has one run of
+        each stretch, in a random order. So each part has runs from all of the data.
         """
         size = len(self._runs.paths)  # U
         stretch = np.arange(size) // _RUNS_OF_A_STRETCH  # [U]
         length = np.bincount(stretch)[stretch]
         rank = np.arange(size) - np.searchsorted(stretch, stretch)
-        # Windows take the keys 0, 1, ...; the runs of epoch e take -1 - e.
+        # Windows use the keys 0, 1, ...; the order of the runs of epoch e uses -1 - e.
         draws = self._draws(-1 - epoch, [2, size])
         shuffled = tf.argsort((stretch << 40) + draws[0] // (1 << 23))
         times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
         return tf.gather(shuffled, tf.argsort(times))
 
     def _deal(self, run_order: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
-        """Assigns the runs to the lanes round-robin, so that all have equal shares of the epoch.
+        """Assigns the runs to the lanes round-robin.
 
         Each lane must serve the same number of records. Lanes with too many give the rest to lanes
         with too few.
 
         Returns:
-          The parts of runs (see _read): first the lanes' own ones, lane by lane, then those from
-          other lanes; and where the lanes' own records, and then the others, begin and end,
-          [2 * lanes + 1].
+          (parts of runs, borders). The parts (see _read) are first each lane's own records, then
+          the records that each lane gets from others. The borders, [2 * lanes + 1], are the record
+          numbers at which each lane's own records, and then its others, begin.
         """
         turns = np.arange(len(self._runs.paths)) % self._lanes
         by_lane = np.argsort(turns, kind="stable")
@@ -380,13 +384,13 @@ class _Stream:
         in_lane -= tf.gather(in_lane, np.searchsorted(lane_of, lane_of))
         own = tf.clip_by_value(shares[lane_of] - in_lane, np.int64(0), counts)
         own_of_lane = tf.math.segment_sum(own, lane_of)
-        order, nothing = tf.cast(order, tf.int64), tf.zeros_like(own)
-        columns = ([order, order], [nothing, own], [own, counts - own])
+        order, zeros = tf.cast(order, tf.int64), tf.zeros_like(own)
+        columns = ([order, order], [zeros, own], [own, counts - own])
         parts = tf.stack([tf.concat(column, axis=0) for column in columns], axis=1)
         return parts, tf.cumsum(tf.concat([[0], own_of_lane, shares - own_of_lane], axis=0))
 
     def _lane(self, dealt, borders, epoch, *, lane, window) -> tf.data.Dataset:
-        """(serialised string [], position int64 []) of a lane, from one of its windows on."""
+        """Returns a lane's (serialised string [], position int64 []), from a window on."""
         own, own_end = borders[lane], borders[lane + 1]
         lent, lent_end = borders[self._lanes + lane], borders[self._lanes + lane + 1]
         passed = window * self._window
@@ -407,17 +411,17 @@ class _Stream:
         return windows.map(as_written(shuffle)).prefetch(1).unbatch()
 
     def _draws(self, key: tf.Tensor, shape: Sequence[Any]) -> tf.Tensor:
-        """Random numbers from 0 to 2^63 - 1, a function of the seed and the key."""
+        """Draws numbers from 0 to 2^63 - 1 that depend only on the seed and the key."""
         return tf.random.stateless_uniform(
             shape, seed=[self._seed, key], minval=0, maxval=_MAX_INT64, dtype=tf.int64
         )
 
 
 def _read(runs: _Runs, parts: tf.Tensor, begin: Any, *, end: Any) -> tf.data.Dataset:
-    """The raw records `begin` to before `end` of all parts.
+    """Returns the serialised records `begin` to `end` - 1, counted over all parts.
 
-    `parts`: int64 [N, 3], for each the run, how many of its records are passed over, and how many
-    are read.
+    `parts`: int64 [N, 3], for each part: the run, the number of its records to skip, and the number
+    of records to read.
     """
     starts = tf.cumsum(parts[:, 2], exclusive=True)
     first = tf.searchsorted(starts, tf.cast([begin], tf.int64), "right", tf.int64)[0] - 1
@@ -433,7 +437,7 @@ def _read(runs: _Runs, parts: tf.Tensor, begin: Any, *, end: Any) -> tf.data.Dat
 
 
 def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
-    """The raw records of a run, from its first byte on where the runtime can begin there."""
+    """Returns the serialised records of a run. Starts at the run's first byte if possible."""
     path, extent = tf.gather(runs.paths, run), tf.gather(runs.extents, run)
     offset, size, passed, count = (extent[column] for column in range(4))
     if not _READS_FROM_OFFSETS:
@@ -448,7 +452,7 @@ def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
     return tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string)).take(count)
 
 
-# TF 1.15 reads a file from its beginning only.
+# TensorFlow 1.15 reads files only from the start.
 _READS_FROM_OFFSETS = hasattr(tf.raw_ops, "TFRecordDatasetV2")
 
 
@@ -466,25 +470,25 @@ def evaluation_batches(
     transform: Optional[Transform] = None,
     index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
-    """Returns a dataset that serves each record once, in the order of the files given.
+    """Returns a dataset that serves each record once, in the order of the files.
 
     Args:
       files: record files.
-      spec: declaration of the records.
-      batch_size: B, examples a batch.
-      max_batches: stops after so many; None or 0 serves everything.
-      pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
-      shard: which stretch of the records this reader serves, of stretches that differ by one record
-        at most; it may be empty.
-      transform: (features, the records' numbers int64 [B]) -> features.
+      spec: the declaration of the records.
+      batch_size: B, examples per batch.
+      max_batches: the number of batches to serve; None or 0 for all.
+      pad_final_batch: fill the last batch with copies of weight 0, so that B is static.
+      shard: the consecutive part of the records that this reader serves. The parts have equal
+        sizes, or differ by one record. A part may be empty.
+      transform: (features, numbers of the records, int64 [B]) -> features.
       index_folder: see record_files.load.
 
     Returns:
-      A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B], 0
-      for copies that only fill the batch.
+      A dataset of {name: [B] + declared shape}, int64 as int32, with `is_real_example`, int32 [B],
+      which is 0 for copies that only fill the batch.
 
     Raises:
-      ValueError: as of seeded_batches.
+      UserError: see seeded_batches.
     """
     enough = max_batches * batch_size * shard.count if max_batches else _MAX_INT64
     index = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
@@ -498,11 +502,11 @@ def evaluation_batches(
     def parse(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
         size = batch_size if pad_final_batch else tf.size(texts)
         is_real = tf.sequence_mask(tf.size(texts), size, tf.int32)  # [B]
-        rows = tf.range(size) * is_real  # the first one fills the batch
+        rows = tf.range(size) * is_real  # Copies of row 0 fill the batch.
         features = spec.parse_batch(tf.gather(texts, rows))
         if transform:
             features = transform(features, tf.gather(numbers, rows))
-        if "is_real_example" in features:  # the records themselves may fill a batch
+        if "is_real_example" in features:  # Some records only fill a batch, too.
             is_real *= tf.reshape(features["is_real_example"], [-1])
         return dict(features, is_real_example=is_real)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of CSV files. Quoted cells hold commas, line breaks and, doubled, quotes."""
+"""Rows of CSV files. A quoted cell may have commas, line breaks and doubled quotes."""
 
 import csv
 from typing import Iterable, Iterator, List, Sequence, Tuple
@@ -8,18 +8,18 @@ from typing import Iterable, Iterator, List, Sequence, Tuple
 from albert.util.errors import UserError
 
 ENDING = ".csv"
-_LONGEST_CELL = 2**31 - 1  # characters; Python's own limit, 131,072, is less than a document
+_LONGEST_CELL = 2**31 - 1  # characters; a document may exceed Python's default limit of 131,072
 
 
 def rows(lines: Iterable[str], name: str) -> Iterator[Tuple[int, List[str]]]:
-    """Yields the cells of each row and the number of its first line, from 1.
+    """Yields (number of the first line, from 1; cells) of each row.
 
     Args:
-      lines: with their line breaks.
-      name: of the file, for messages.
+      lines: the lines, with their line breaks.
+      name: the file's name, for messages.
 
     Raises:
-      ValueError: a quote that does not end, or is neither at the edge of a cell nor doubled.
+      UserError: a quote is not closed, or is inside a cell and not doubled.
     """
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(lines, strict=True)
@@ -36,7 +36,7 @@ def rows(lines: Iterable[str], name: str) -> Iterator[Tuple[int, List[str]]]:
 
 
 def check_header(header: Sequence[str], names: Iterable[str], where: str) -> None:
-    """Raises UserError if one of the names, which are looked for in a header, occurs twice."""
+    """Raises UserError if a header has one of these names twice."""
     for name in names:
         if header.count(name) > 1:
             raise UserError(f"{where}: the column {name!r} occurs twice. Rename one of them.")

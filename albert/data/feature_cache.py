@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Makes files of features in parallel, and uses them again while nothing has changed.
+"""Makes record files of features in parallel, and reuses them until an input changes.
 
     record_file = build_records(
         "cache/mrpc_train.128.tf_record",
@@ -12,9 +12,9 @@
     )
     record_file.path            # "cache/mrpc_train.128.5e0b6a1f.tf_record"
 
-A hash of what a file is made from is part of its name, so that runs with other settings,
-vocabularies or data can share a folder. A file that the user names keeps its name, and is replaced
-only if its metadata say that it holds features.
+The file's name has a hash of the fingerprint, so that runs with different settings, vocabularies or
+data can share a folder. A file that the user names gets no hash. It is replaced only if its
+metadata says that it has features.
 """
 
 import collections
@@ -33,20 +33,20 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-_CHUNK_ITEMS = 128  # that a worker takes at a time
-_DIGITS = 8  # of the fingerprint's hash in a file's name
-_WORTH_FORKING = 1000  # for fewer items starting processes takes longer than converting
+_CHUNK_ITEMS = 128  # items per task of a worker
+_DIGITS = 8  # digits of the fingerprint's hash in a file's name
+_WORTH_FORKING = 1000  # To convert fewer items takes less time than to start processes.
 
 
 class Conversion(NamedTuple):
-    """The result of converting some items."""
+    """The records of a chunk of items."""
 
-    records: List[Any]  # feature name -> values, as the spec takes them; then as bytes
-    notes: Mapping[str, int] = {}  # what is worth counting -> how often
+    records: List[Any]  # from `convert`: {feature name: values}; after encoding: bytes
+    notes: Mapping[str, int] = {}  # counts for the log, such as {"empty": 2}
 
 
 def notes_on(items: Sequence[Any], limits: str) -> Mapping[str, int]:
-    """Returns the notes on items with `is_cut`, to the limits, and `is_empty`."""
+    """Counts the items that `is_cut` (to the limits) and `is_empty`, for the log."""
     return {
         f"cut to {limits}": sum(item.is_cut for item in items),
         "empty": sum(item.is_empty for item in items),
@@ -64,19 +64,21 @@ def build_records(
     num_processes: int = 1,
     description: str = "features",
 ) -> record_files.RecordFile:
-    """Returns the record file for `fingerprint`; makes it unless it exists and is complete.
+    """Returns the record file for `fingerprint`. Makes it unless it exists and is complete.
 
     Args:
-      path: the record file; eight digits go before its extension unless `exact_path`.
-      fingerprint: JSON values that decide the records; those of `spec` are added.
-      items: returns what is converted; called only if needed.
-      convert: some consecutive items -> their records. It is called in forked processes, which have
-        the items already: neither need be picklable, and it should not use TensorFlow.
+      path: the record file. Unless `exact_path`, a hash goes before its extension.
+      fingerprint: JSON values that determine the records. This function adds the spec.
+      spec: the declaration of the records.
+      items: returns the items to convert. Called only if the file must be made.
+      convert: consecutive items -> their records. It runs in forked processes, which inherit the
+        items. So it and the items need not be picklable, but it must not use TensorFlow.
+      exact_path: use `path` as it is.
       num_processes: see processes_for.
-      description: what the log calls the file's content.
+      description: the name of the content in the log.
 
     Raises:
-      UserError: `path` is exact, and has a file that was not made here.
+      UserError: `exact_path`, and the file at `path` was not made by this function.
     """
     declared = [
         f"{feature.name} {feature.dtype.name} {list(feature.shape)}" for feature in spec.features
@@ -85,10 +87,10 @@ def build_records(
     if not exact_path:
         stem, extension = os.path.splitext(path)
         path = f"{stem}.{provenance.digest(made_from)[:_DIGITS]}{extension}"
-    reason, present = record_files.why_stale(path, made_from), record_files.read_sidecar(path)
-    if present and not reason:
-        _LOGGER.info("%s: using %s, %d records.", description, path, present.count)
-        return present
+    reason, cached = record_files.why_stale(path, made_from), record_files.read_sidecar(path)
+    if cached and not reason:
+        _LOGGER.info("%s: using %s, %d records.", description, path, cached.count)
+        return cached
     if exact_path:
         check_ours(path)
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
@@ -114,12 +116,12 @@ def build_records(
 
 
 def in_words(notes: Mapping[str, int]) -> str:
-    """Returns "3 x cut to 128 tokens, 1 x empty" for notes; "" if all are 0."""
+    """Formats notes as in "3 x cut to 128 tokens, 1 x empty"; "" if all are 0."""
     return ", ".join(f"{count} x {what}" for what, count in notes.items() if count)
 
 
 def check_ours(path: str) -> None:
-    """Raises UserError if a file is there whose metadata do not say that it holds features."""
+    """Raises UserError if the file exists, but its metadata does not say that it has features."""
     if not files.gfile().exists(path):
         return
     (size, _), sidecar = files.state_of(path), record_files.read_sidecar(path)
@@ -131,9 +133,9 @@ def check_ours(path: str) -> None:
 
 
 def digest(examples: Iterable[Any]) -> str:
-    """Returns a hash of what records are made from, in order: objects with fields, or values."""
+    """Returns a hash of examples, in order. An example is an object with fields, or a value."""
     sha256 = hashlib.sha256()
-    with np.printoptions(threshold=sys.maxsize):  # an array is written in full
+    with np.printoptions(threshold=sys.maxsize):  # Otherwise `repr` abbreviates long arrays.
         for example in examples:
             content = repr(getattr(example, "__dict__", example))
             sha256.update(content.encode("utf-8", "backslashreplace"))
@@ -141,7 +143,7 @@ def digest(examples: Iterable[Any]) -> str:
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
-    """Returns JSON values, of the vocabulary's content, that are equal for equal tokenizers."""
+    """Returns JSON values that identify a tokenizer by its settings and vocabulary."""
     kind, content = "wordpiece", "\n".join(tokenizer.vocab).encode()
     if tokenizer.sp_model is not None:
         kind, content = "sentencepiece", tokenizer.sp_model.serialized_model_proto()
@@ -150,7 +152,7 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
 
 
 def processes_for(count: int) -> int:
-    """Returns the number of processes for `count` items; 1 in a worker process."""
+    """Returns the number of processes to convert `count` items; 1 in a worker process."""
     if count < _WORTH_FORKING or multiprocessing.current_process().daemon:
         return 1
     return parallel.default_processes()

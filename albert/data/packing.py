@@ -14,15 +14,14 @@ Arrays = Mapping[str, np.ndarray]  # inputs or outputs of a model
 
 
 def pack(segments: Sequence[Sequence[int]], ends: Sequence[int], length: int = 0) -> Dict:
-    """Returns the inputs for [CLS] a [SEP], or [CLS] a [SEP] b [SEP], by name.
+    """Returns {input name: list} for [CLS] a [SEP], or [CLS] a [SEP] b [SEP].
 
-    Segment 0 is a with [CLS] and its [SEP], segment 1 is b with its own (BERT, arXiv:1810.04805,
-    section 3).
+    Segment 0 is [CLS] a [SEP], and segment 1 is b [SEP] (BERT, arXiv:1810.04805, section 3).
 
     Args:
-      segments: the ids of a, or of a and b, which fit into the length.
+      segments: the token ids of a, or of a and b. They must fit into the length.
       ends: the ids of [CLS] and [SEP].
-      length: S; what is shorter is padded with zeros.
+      length: S; shorter sequences are padded with zeros.
     """
     first, separator = ends
     ids, types = [first], [0]

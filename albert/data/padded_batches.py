@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches with little padding.
 
-Records are padded to --max_seq_length. Padding `max` keeps this length, as TPUs need it. `longest`
-cuts each batch to its longest sequence. The results stay the same, except that dropout in the
-encoder draws other masks, and that the training loss of SQuAD v1.1 counts padding. `bucket` also
+Records are padded to --max_seq_length. Padding `max` keeps this length, which TPUs need. `longest`
+cuts each batch to its longest sequence. The results stay the same, with two exceptions: dropout in
+the encoder draws different masks, and the training loss of SQuAD v1.1 counts padding. `bucket` also
 groups sequences of similar length in training, which changes only their order. Evaluation keeps the
 order of the records; `example_index` is the number of a row's record.
 
-Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
+Legend: B batch, S stored sequence length, L served sequence length, K updates per pool, N records
+per pool.
 """
 
 import functools
@@ -21,19 +22,20 @@ from albert.data import record_files
 
 # Each distinct length is a separate shape, with its own memory and compiled code.
 LENGTH_MULTIPLE = 16
-_MASK = "input_mask"  # the feature that is 1 in use and 0 beyond the end of a sequence
-# Batches sorted by length together. More make lengths more equal; fewer keep the order random.
-_BATCHES_OF_A_POOL = 100
-_PLACES_OF_A_POOL = 1 << 24  # at most, of all its sequences: 64 MB a feature
+_MASK = "input_mask"  # the feature that is 1 for tokens and 0 for padding
+# The number of batches to sort by length at a time. With more, lengths are more equal. With fewer,
+# the order is more random.
+_BATCHES_PER_POOL = 100
+_TOKENS_PER_POOL = 1 << 24  # at most, with padding: 64 MB per feature
 
 Features = Dict[str, tf.Tensor]
 
 
 class Padding(NamedTuple):
-    """How sequences are padded."""
+    """How to pad sequences."""
 
     mode: str = "longest"  # one of configs.flags.PADDINGS
-    # What is cut, along its last dimension.
+    # The features to cut, along the last dimension.
     features: Tuple[str, ...] = ("input_ids", "input_mask", "segment_ids")
 
 
@@ -52,25 +54,25 @@ def input_fn(
 ) -> Callable[[Mapping[str, Any]], tf.data.Dataset]:
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
-    With `padding` they are batches of this module, all full. Without, they are what programs for
-    the published scripts expect: sequences of full length and the features of `spec` alone.
+    With `padding`, all batches are full. Without it, batches are as programs for the published
+    scripts expect them: sequences of full length, and only the features of `spec`.
 
     Args:
       file: a record file, or several.
-      spec: declaration of the records.
-      is_training: see training_batches; otherwise each record once.
+      spec: the declaration of the records.
+      is_training: serve training_batches; otherwise serve each record once.
       batch_size: B; params["batch_size"] takes precedence with `padding`, and on a TPU.
-      padding: how sequences are padded, or None.
-      drop_remainder: without padding: leave out the last batch of an evaluation if it is not full.
+      padding: how to pad sequences, or None.
+      drop_remainder: without padding: drop the last batch of an evaluation if it is not full.
       use_tpu: without padding: take B from params.
-      seed: of the order of training.
-      start_step: training resumes with the batch of this step.
+      seed: the seed of the training order.
+      start_step: the step at which training starts or resumes.
       reading: for training; see training_batches.
     """
     paths = [file] if isinstance(file, str) else list(file)
 
     def batches(params: Mapping[str, Any]) -> tf.data.Dataset:
-        """Reads the batches of one core."""
+        """Returns the batches for one core."""
         size = params.get("batch_size", batch_size) if padding or use_tpu else batch_size
         if is_training:
             shard = input_pipeline.input_shard(params)
@@ -106,19 +108,19 @@ def training_batches(
     shard: input_pipeline.InputShard = input_pipeline.WHOLE,
     **reading: Any,
 ) -> tf.data.Dataset:
-    """Returns an endless dataset of shuffled batches; batch n depends on (seed, n) only.
+    """Returns an endless dataset of shuffled batches. Batch n depends only on (seed, n).
 
-    The shards' batches of one update are together those of one reader with batches as large as
-    all of them; with `bucket` each reads all records.
+    In one update, the batches of all shards together have the examples of one large batch of a
+    single reader. With `bucket`, each shard reads all records.
 
     Args:
       files: record files.
-      spec: declaration of the records.
-      padding: how sequences are padded.
+      spec: the declaration of the records.
+      padding: how to pad sequences.
       batch_size: B.
-      start_batch: number of this reader's first batch, from 0, a multiple of
+      start_batch: the number of this reader's first batch, from 0; a multiple of
         shard.batches_per_step.
-      shard: which batches of an update this reader serves.
+      shard: the batches of an update that this reader serves.
       reading: seed, shuffle_window, transform (which sees sequences of full length) and
         index_folder of `batches.seeded_batches`.
 
@@ -130,24 +132,22 @@ def training_batches(
         reading.update(batch_size=batch_size, start_batch=start_batch, shard=shard)
         batches = served(files, spec, **reading)
         return cut(batches, padding)
-    sizes = [shard.count * shard.batches_per_step, batch_size]  # of an update
+    sizes = [shard.count * shard.batches_per_step, batch_size]  # batches per update, B
     total = sizes[0] * batch_size
     mask = next(feature for feature in spec.features if feature.name == _MASK)
-    most = min(
-        _BATCHES_OF_A_POOL, _PLACES_OF_A_POOL // (total * input_pipeline.size_of(mask.shape))
-    )
+    most = min(_BATCHES_PER_POOL, _TOKENS_PER_POOL // (total * input_pipeline.size_of(mask.shape)))
     index = record_files.load(files, folder=reading.get("index_folder"), enough=most * total)
-    pool = max(1, min(most, sum(file.count for file in index) // total))  # no more than an epoch
+    pool = max(1, min(most, sum(file.count for file in index) // total))  # K, at most an epoch
     first_pool, skipped = divmod(start_batch, pool * shard.batches_per_step)
     reading.update(batch_size=pool * total, start_batch=first_pool)
-    mine = slice(shard.index * shard.batches_per_step, (shard.index + 1) * shard.batches_per_step)
+    own = slice(shard.index * shard.batches_per_step, (shard.index + 1) * shard.batches_per_step)
 
     def split(number: tf.Tensor, features: Features) -> Features:
         order = tf.argsort(_lengths(features), stable=True)  # [N]
-        # A key of its own: the windows of the stream take (seed, number) themselves.
+        # The windows of the stream use the keys (seed, number), so pools use different keys.
         key = tf.stack([tf.constant(reading["seed"] % (1 << 62), tf.int64), -2 - number])
         turns = tf.argsort(tf.random.stateless_uniform([pool], seed=key))  # [K]
-        order = tf.gather(tf.reshape(order, [pool, *sizes]), turns)[:, mine]
+        order = tf.gather(tf.reshape(order, [pool, *sizes]), turns)[:, own]
         order = tf.reshape(order, [-1, batch_size])  # [K * batches_per_step, B]
         return {name: tf.gather(value, order) for name, value in features.items()}
 
@@ -161,7 +161,7 @@ def _with_numbers(features: Features, numbers: tf.Tensor) -> Features:
 
 
 def _lengths(features: Features) -> tf.Tensor:
-    """The length of each row, int32 [N]: one more than the last place in use."""
+    """Returns the length of each row, int32 [N]: the number of tokens up to the last mask of 1."""
     mask = features[_MASK]
     positions = tf.range(1, tf.shape(mask)[-1] + 1)
     used = tf.cast(mask > 0, tf.int32) * positions
@@ -169,7 +169,7 @@ def _lengths(features: Features) -> tf.Tensor:
 
 
 def cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
-    """Returns the batches, each cut to its longest sequence, rounded up, unless padding is max."""
+    """Cuts each batch to its longest sequence, rounded up, unless the padding is `max`."""
     if padding.mode == "max":
         return batches
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of Parquet files, in which the hubs keep data sets; pyarrow is imported to read one only."""
+"""Rows of Parquet files, Hugging Face's format for data sets. Imports pyarrow on first use."""
 
 import contextlib
 import fnmatch
@@ -13,14 +13,14 @@ from albert.util import files, json_files, wording
 from albert.util.errors import UserError, needing
 
 ENDING = ".parquet"
-# What `datasets` writes.
+# The schema of the metadata that `datasets` writes.
 _METADATA = {"info": ({"features": ({str: object}, None)}, None)}
 # "train-00000-of-00002.parquet", or with a hash before the ending.
 _PART = re.compile(r"(.*)-(\d+)-of-(\d+)(?:-[0-9a-f]+)?\.parquet")
 
 
 def find(pattern: str) -> List[str]:
-    """Returns the files of a folder whose names fit, in order.
+    """Returns the files that match a pattern, in order.
 
     Args:
       pattern: such as "mnli/train-*.parquet"; only the last component is a pattern.
@@ -30,18 +30,19 @@ def find(pattern: str) -> List[str]:
 
 
 def parts(pattern: str) -> List[str]:
-    """Returns what `find` does: the parts of one table.
+    """Returns the files that match a pattern, and checks that they are all parts of one table.
 
     Raises:
-      ValueError: files are numbered "-00000-of-00002", but are not all of one table, each once.
+      UserError: files have numbers such as "-00000-of-00002", but a part is missing, is there
+        twice, or is of another table.
     """
     paths = find(pattern)
     names = [os.path.basename(path) for path in paths]
     marks = [mark for mark in map(_PART.fullmatch, names) if mark]
-    if not marks or "*" not in os.path.basename(pattern):  # the file itself is named
+    if not marks or "*" not in os.path.basename(pattern):  # The pattern is a file's name.
         return paths
-    have = sorted((mark[1], int(mark[2]), int(mark[3])) for mark in marks)
-    if have != [(marks[0][1], number, len(names)) for number in range(len(names))]:
+    numbered = sorted((mark[1], int(mark[2]), int(mark[3])) for mark in marks)
+    if numbered != [(marks[0][1], number, len(names)) for number in range(len(names))]:
         raise UserError(
             f"'{pattern}' must match all parts of one table, each once; found "
             f"{wording.listed(names)}. Add the missing parts, and move other files away."
@@ -50,15 +51,15 @@ def parts(pattern: str) -> List[str]:
 
 
 def read_rows(path: str) -> Iterator[Dict[str, Any]]:
-    """Yields the rows of a file by the names of their columns.
+    """Yields each row of a file as {column: value}.
 
-    Texts are str, lists are lists and structures dicts. A float32 is the number that was rounded to
-    it: 3.8, not 3.799999952316284.
+    Values are str, numbers, lists and dicts. A float32 becomes the shortest decimal number that
+    rounds to it: 3.8, not 3.799999952316284.
 
     Raises:
-      ValueError: pyarrow is not installed, or the file is no Parquet file.
+      UserError: pyarrow is not installed, or the file is not a Parquet file.
     """
-    import numpy as np  # here: tables of tasks are read before it is loaded
+    import numpy as np  # Imported here, because the tables of tasks load without it.
 
     with _opened(path) as file:
         table = file.read()
@@ -76,10 +77,10 @@ def read_rows(path: str) -> Iterator[Dict[str, Any]]:
 
 
 def label_names(path: str) -> Dict[str, List[str]]:
-    """Returns the names of labels that are numbers, by column, if `datasets` wrote the file.
+    """Returns {column: names of the labels} from the metadata that `datasets` writes, if any.
 
     Raises:
-      ValueError: as `read_rows`.
+      UserError: see `read_rows`.
     """
     with _opened(path) as file:
         metadata = file.schema_arrow.metadata or {}
@@ -87,7 +88,7 @@ def label_names(path: str) -> Dict[str, List[str]]:
     info = json_files.parse(metadata.get(b"huggingface", b"{}"), where, _METADATA).get("info") or {}
     names = {}
     for column, feature in (info.get("features") or {}).items():
-        # For a column of lists, "feature" describes an item; older versions wrote [feature].
+        # If a column has lists, "feature" describes their items. Older versions wrote [feature].
         item = feature[0] if isinstance(feature, list) and feature else feature
         item = item.get("feature", item) if isinstance(item, dict) else item
         if isinstance(item, dict) and item.get("_type") == "ClassLabel":
@@ -98,7 +99,7 @@ def label_names(path: str) -> Dict[str, List[str]]:
 
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[Any]:
-    """Yields pyarrow's ParquetFile; explains its errors in the block."""
+    """Yields pyarrow's ParquetFile. Turns pyarrow's errors in the block into UserErrors."""
     with needing("parquet", f"'{path}' is a Parquet file, and"):
         import pyarrow
         from pyarrow import parquet

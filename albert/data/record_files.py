@@ -1,14 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""TFRecord files and the metadata beside them; finds damaged records.
+"""TFRecord files and their metadata; finds damaged records.
 
-Beside `data.tfrecord` lies `.data.tfrecord.meta.json` (the sidecar) with the number of records, the
-size, where blocks of records begin, and the fingerprint of what the file was made from; a program
-that would make the file compares the fingerprint with its own, and makes it again if they differ.
+The metadata of `data.tfrecord` is in `.data.tfrecord.meta.json` (the sidecar): the number of
+records, the size, the offsets of blocks of records, and a fingerprint of the inputs and settings. A
+program compares the fingerprint with its own, and makes the file again if they differ.
 
     with record_files.create("data.tfrecord", fingerprint) as file:
         file.write(serialized)
-    with record_files.explained():      # names the damaged record that stops a training
+    with record_files.explained():      # if a record is damaged, the error has its file and number
         estimator.train(...)
 """
 
@@ -32,13 +32,13 @@ from albert.util.errors import UserError
 FORMAT_VERSION = 1
 NOT_THERE = "the file does not exist"
 
-_HEADER_BYTES = 12  # of a record: its length (8) and the checksum of that (4)
-_FOOTER_BYTES = 4  # checksum of the data
-_MOST_OFFSETS = 4096  # that the metadata of a file keeps
+_HEADER_BYTES = 12  # the record's length (8 bytes) and the length's checksum (4 bytes)
+_FOOTER_BYTES = 4  # the data's checksum
+_MOST_OFFSETS = 4096  # in the metadata of a file
 INDEX_NAME = "record_index.json"  # in the output folder, for files without metadata
-# For all files of a call together: about ten megabytes as JSON, forty as numbers.
+# For all files of a call: about ten megabytes as JSON, and forty in memory.
 _MOST_OFFSETS_TOGETHER = 1 << 20
-# Per file: with many files, a reader splits each into at most this many runs.
+# Per file. If there are many files, a reader splits each into at most this many runs.
 _FEWEST_OFFSETS = 16
 
 _LOGGER = logging.getLogger("albert")
@@ -62,18 +62,18 @@ SCHEMA = {
 
 @dataclasses.dataclass
 class RecordFile:
-    """The metadata of a TFRecord file: offsets of its blocks of records, and its origin.
+    """The metadata of a TFRecord file: offsets of its blocks of records, and its fingerprint.
 
-    The blocks grow with the file. `writer` is what `write` writes to.
+    The blocks grow with the file.
     """
 
     path: str = ""
     bytes: int = 0
     count: int = 0  # records
-    block_records: int = 64  # of each block; the last one may have fewer
+    block_records: int = 64  # records per block; the last block may have fewer
     offsets: List[int] = dataclasses.field(default_factory=list)  # first byte of each block
     fingerprint: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    writer: Any = None
+    writer: Any = None  # a tf.io.TFRecordWriter, for `write`
 
     def write(self, record: Any) -> None:
         """Appends a serialised record."""
@@ -89,13 +89,13 @@ class RecordFile:
         self.bytes += _HEADER_BYTES + length + _FOOTER_BYTES
 
     def thin(self, most: int) -> None:
-        """Makes blocks twice as large until there are `most` at most."""
+        """Doubles the size of the blocks until there are at most `most` blocks."""
         while len(self.offsets) > most:
             self.offsets = self.offsets[::2]
             self.block_records *= 2
 
     def as_json(self) -> Dict[str, Any]:
-        """Returns the metadata; the offsets are on one line."""
+        """Returns the metadata as a JSON object. The offsets are one text, to be on one line."""
         offsets = " ".join(map(str, self.offsets))
         return {
             "format_version": FORMAT_VERSION,
@@ -107,7 +107,7 @@ class RecordFile:
 
     @classmethod
     def from_json(cls, path: str, values: Mapping[str, Any]) -> "RecordFile":
-        """Returns a file of which `as_json` gave these values."""
+        """Returns a RecordFile from values that `as_json` returned."""
         blocks = values["blocks"]
         offsets = list(map(int, blocks["offsets"].split()))
         return cls(
@@ -133,10 +133,10 @@ def write_sidecar(file: RecordFile) -> None:
 
 @contextlib.contextmanager
 def create(path: str, fingerprint: Mapping[str, Any] = {}) -> Iterator[RecordFile]:
-    """Yields a file for records. It appears with its metadata when the block succeeds.
+    """Yields a new record file, which appears with its metadata if the block succeeds.
 
-    If the block ends with an exception nothing remains, and an older file stays as it was.
-    `fingerprint`: JSON values that say what the records are made from.
+    If the block raises an exception, an older file stays as it was.
+    `fingerprint`: JSON values that identify the inputs and settings.
     """
     file = RecordFile(str(path), fingerprint=fingerprint)
     with files.atomic_path(file.path) as temporary:
@@ -155,10 +155,10 @@ def read_sidecar(path: str) -> Optional[RecordFile]:
 
 
 def parse_sidecar(content: bytes, path: str) -> Optional[RecordFile]:
-    """Returns the metadata in a sidecar's content; None, with a warning, if it is unreadable.
+    """Parses the content of a sidecar. If it is damaged, logs a warning and returns None.
 
     Args:
-      content: of the sidecar.
+      content: the sidecar's content.
       path: the record file.
     """
     try:
@@ -170,9 +170,9 @@ def parse_sidecar(content: bytes, path: str) -> Optional[RecordFile]:
 
 
 def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
-    """Returns why the record file `path` cannot be used for `fingerprint`; "" if it can.
+    """Returns why the record file `path` does not fit `fingerprint`; "" if it fits.
 
-    The text is made for one log line, e.g. "max_seq_length was 128 and is 512".
+    The text fits into a log line, such as "max_seq_length was 128 and is 512".
     """
     if not tf.io.gfile.exists(str(path)):
         return NOT_THERE
@@ -184,28 +184,28 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
     )
 
 
-# --------------------------------------------------------------------------------- finding records
+# ----------------------------------------------------------------------------------------- records
 
 
 def count_records(path: str) -> int:
     """Returns the number of records in a TFRecord file, from its metadata or by counting.
 
     Raises:
-      UserError: the file is shorter than what was written or ends inside a record, is no TFRecord
-        file, or is not there.
+      UserError: the file does not exist, is not a TFRecord file, is shorter than its metadata says,
+        or ends inside a record.
     """
     return (fitting_sidecar(path) or walk_records(path)).count
 
 
 def fitting_sidecar(path: str) -> Optional[RecordFile]:
-    """Returns what the metadata says of a file; None if there is none of a file of this size.
+    """Returns the metadata of a file; None if it is missing, or does not fit the file's size.
 
     Raises:
-      UserError: the file is shorter than what was written, or is not there.
+      UserError: the file does not exist, or is shorter than its metadata says.
     """
     (size, _), sidecar = files.state_of(path), read_sidecar(path)
     if sidecar and size < sidecar.bytes:
-        # It may end between two records, which reading the headers would not detect.
+        # If the file ends between two records, reading the headers would not detect the loss.
         raise UserError(
             f"Record file '{path}' was cut off: it has only {size} of {sidecar.bytes} bytes. "
             f"Create it again. If you replaced it on purpose, remove its metadata, "
@@ -215,10 +215,10 @@ def fitting_sidecar(path: str) -> Optional[RecordFile]:
 
 
 def walk_records(path: str) -> RecordFile:
-    """Returns where the blocks of a TFRecord file begin, by its record headers alone.
+    """Returns the metadata of a TFRecord file. Reads only the headers of its records.
 
     Raises:
-      UserError: the file ends inside a record, or is no TFRecord file.
+      UserError: the file ends inside a record, or is not a TFRecord file.
     """
     walked = RecordFile(path)
     with files.open_to_read(path) as stream:
@@ -228,12 +228,12 @@ def walk_records(path: str) -> RecordFile:
 
 
 def first_records(path: str, count: int = 1) -> List[bytes]:
-    """Returns the first records of a TFRecord file, `count` at most.
+    """Returns at most `count` records from the start of a TFRecord file.
 
-    (TensorFlow's iterator reads sixteen megabytes ahead.)
+    (TensorFlow's iterator would read sixteen megabytes ahead.)
 
     Raises:
-      UserError: the file ends inside a record, or is no TFRecord file.
+      UserError: the file ends inside a record, or is not a TFRecord file.
     """
     with files.open_to_read(path) as stream:
         positions = itertools.islice(headers(path, stream), count)
@@ -241,10 +241,10 @@ def first_records(path: str, count: int = 1) -> List[bytes]:
 
 
 def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, int]]:
-    """Yields offset and length of each record from a position on; `stream` is then at its data.
+    """Yields (offset, length) of each record from a position on. `stream` is then at its data.
 
     Raises:
-      UserError: the file ends inside a record, or is no TFRecord file.
+      UserError: the file ends inside a record, or is not a TFRecord file.
     """
     size, _ = files.state_of(path)
     while position < size:
@@ -262,34 +262,34 @@ def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, in
 def load(
     paths: Sequence[str], *, folder: Optional[str] = None, enough: int = sys.maxsize
 ) -> List[RecordFile]:
-    """Returns the blocks of record files, in their order.
+    """Returns the metadata of record files, with the offsets of their blocks, in order.
 
-    The metadata of a file has them. Files without metadata are read from record header to record
-    header, many at a time, and the index is kept for the next start. With more than 256 files, the
-    index keeps fewer blocks per file, to limit memory. All hosts compute the same index.
+    If a file has no metadata, reads the headers of all its records, and saves the result in an
+    index for the next start. With more than 256 files, the index keeps fewer blocks per file, to
+    limit memory. All hosts compute the same index.
 
     Args:
       paths: record files.
-      folder: where the index is kept, as INDEX_NAME; None: nowhere.
-      enough: a number of records. Files after the first ones that have so many are left out.
+      folder: the folder for the index, INDEX_NAME; None: do not save it.
+      enough: stop after the first files that together have this many records.
 
     Raises:
-      UserError: a file is damaged, cut off, not there, or no record file.
+      UserError: a file does not exist, is damaged or cut off, or is not a record file.
     """
     index = os.path.join(folder or "", INDEX_NAME)
-    before = _read_index(index) if folder else {}
-    kept, record_files, count = dict(before), [], 0
+    old_index = _read_index(index) if folder else {}
+    new_index, record_files, count = dict(old_index), [], 0
     most = max(_FEWEST_OFFSETS, _MOST_OFFSETS_TOGETHER // max(1, len(paths)))
 
     def locate(path: str) -> RecordFile:
         file = fitting_sidecar(path)
         if file is None:
             state = [*files.state_of(path), most]
-            if kept.get(path, {}).get("state") != state:
+            if new_index.get(path, {}).get("state") != state:
                 walked = walk_records(path)
                 walked.thin(most)
-                kept[path] = dict(walked.as_json(), state=state)
-            file = RecordFile.from_json(path, kept[path])
+                new_index[path] = dict(walked.as_json(), state=state)
+            file = RecordFile.from_json(path, new_index[path])
         file.thin(most)
         return file
 
@@ -298,14 +298,15 @@ def load(
         count += file.count
         if count >= enough:
             break
-    if folder and kept != before:  # another process may have added files
-        files.atomic_write_json(index, {"files": {**_read_index(index), **kept}})
+    if folder and new_index != old_index:
+        # Another process may have added files in the meantime: keep them.
+        files.atomic_write_json(index, {"files": {**_read_index(index), **new_index}})
     _read.update((file.path, file) for file in record_files)
     return record_files
 
 
 def _read_index(index: str) -> Dict[str, Dict[str, Any]]:
-    """RecordFile.as_json() and the state of files, by path; {} if there is no index to read."""
+    """Returns {path: RecordFile.as_json() and the file's state}; {} if there is no valid index."""
     try:
         return json_files.read(index, {"files": {str: SCHEMA}})["files"]
     except UserError:
@@ -314,15 +315,15 @@ def _read_index(index: str) -> Dict[str, Dict[str, Any]]:
 
 # ------------------------------------------------------------------------------------------ damage
 
-_PLACE = re.compile(r"(?:corrupted|truncated) record at (\d+)")
-_read: Dict[str, RecordFile] = {}  # the files that data sets of this process read, by path
+_OFFSET = re.compile(r"(?:corrupted|truncated) record at (\d+)")  # in TensorFlow's message
+_read: Dict[str, RecordFile] = {}  # the files that this process reads, by path
 
 
 def records(path: str) -> Iterator[bytes]:
-    """Yields the records of a TFRecord file, whose checksums are verified.
+    """Yields the records of a TFRecord file, and verifies their checksums.
 
     Raises:
-      UserError: a record is damaged; the message has the file and the record's number.
+      UserError: a record is damaged. The message has the file and the record's number.
     """
     number = 0
     try:
@@ -339,24 +340,24 @@ def records(path: str) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Adds the file and the record's number to errors about damaged records in this context.
+    """In this context, errors about damaged records name the file and the record's number.
 
-    TensorFlow says at which byte a record is damaged, but not of which file.
+    TensorFlow's error has only the offset of the record, not the file.
 
     Raises:
-      UserError: a record that was read in the block is damaged.
+      UserError: the block read a damaged record.
     """
     try:
         yield
     except tf.errors.DataLossError as error:
-        for offset in _PLACE.findall(error.message):
+        for offset in _OFFSET.findall(error.message):
             check = functools.partial(_check_record, int(offset))
             list(parallel.in_threads(check, list(_read.values())[::-1]))
         raise
 
 
 def _check_record(offset: int, file: RecordFile) -> None:
-    """Raises UserError if a record that begins at a byte, or whose data does, is damaged."""
+    """Raises UserError if the record whose header or data begins at this offset is damaged."""
     if offset >= file.bytes:
         return
     block = file.offsets[bisect.bisect_right(file.offsets, offset) - 1]

@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""An example as the model's inputs, and many records at once in tf.train.Example's wire format.
+"""The model's inputs for an example, and a fast writer of tf.train.Example's wire format.
 
-Building and serialising one message after another takes longer than making pretraining data. The
-bytes are those of tf.train.Example.SerializeToString(deterministic=True).
+The bytes equal tf.train.Example.SerializeToString(deterministic=True), which takes longer than all
+other work on pretraining data.
 
 Legend: N examples, L values of a feature.
 """
@@ -14,13 +14,13 @@ from typing import Any, List, Mapping, Optional, Union
 
 import numpy as np
 
-# Fields of the messages: Example.features = 1; Features.feature = 1, a map with key = 1, value = 2;
-# Feature has one of these lists, whose values are packed in a field 1.
+# Field numbers of the messages: Example.features = 1; Features.feature = 1, a map with key = 1 and
+# value = 2. A Feature has one of these lists, whose packed values are field 1.
 _FLOAT_LIST, _INT64_LIST = 2, 3
 
 
 class PaddingInputExample:
-    """Fills the last batch if all batches must have one size (TPU); has weight 0."""
+    """Fills the last batch, because on a TPU all batches have the same size. Its weight is 0."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -28,11 +28,11 @@ class InputFeatures:
     """The model's inputs for one example of classification or multiple choice.
 
     Attributes:
-      input_ids, input_mask, segment_ids: lists of S ints; of multiple choice a list of them for
-        each option.
-      label_id: the label's number; for regression the label itself.
-      guid, example_id: the example's name, or None; of multiple choice example_id is the passage's.
-      is_real_example: False if it only fills a batch.
+      input_ids, input_mask, segment_ids: lists of S ints; for multiple choice, one list per option.
+      label_id: the label's number; for regression, the label itself.
+      guid, example_id: the example's name, or None. For multiple choice, example_id names the
+        passage.
+      is_real_example: False if the example only fills a batch.
       is_cut: whether the texts were too long.
       is_empty: whether a text has no tokens.
     """
@@ -49,7 +49,7 @@ class InputFeatures:
 
 
 def record_of(features: InputFeatures) -> Mapping[str, Any]:
-    """Returns what a record holds of an example's features."""
+    """Returns the values of an example's record by feature name."""
     return {
         "input_ids": features.input_ids,
         "input_mask": features.input_mask,
@@ -60,8 +60,8 @@ def record_of(features: InputFeatures) -> Mapping[str, Any]:
 
 
 def encode_examples(features: Mapping[str, np.ndarray]) -> List[bytes]:
-    """Returns N serialised examples of name -> [N, L], float32 or integers."""
-    entries: List[List[bytes]] = []  # of each feature one for each example
+    """Serialises N examples, from name -> [N, L] in float32 or integers."""
+    entries: List[List[bytes]] = []  # one list per feature, with one entry per example
     for name in sorted(features, key=str.encode):
         values = features[name]
         kind, lists = _INT64_LIST, _varints
@@ -75,7 +75,7 @@ def encode_examples(features: Mapping[str, np.ndarray]) -> List[bytes]:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """A field of a message: its tag, its length, and the content."""
+    """Returns a field of a message: its tag, its length, and the content."""
     return _head(number, len(content)) + content
 
 
@@ -89,7 +89,7 @@ def _floats(values: np.ndarray) -> List[bytes]:
 
 
 def _varints(values: np.ndarray) -> List[bytes]:
-    """Seven bits a byte, the lowest first; every byte but the last of a value has bit 7 set."""
+    """Encodes integers with seven bits per byte, lowest first. Bit 7 says that a byte follows."""
     bits = int(values.max(initial=1)).bit_length() if values.min(initial=0) >= 0 else 64
     if bits <= 7:
         return [row.tobytes() for row in values.astype(np.uint8)]
@@ -97,5 +97,5 @@ def _varints(values: np.ndarray) -> List[bytes]:
     shifts = np.arange(0, bits, 7).astype(dtype)
     rest = values.astype(dtype)[:, :, None] >> shifts  # [N, L, bytes]
     groups = (rest | (rest > 0x7F).astype(np.uint8) << 7).astype(np.uint8)
-    is_there = (rest > 0) | (shifts == 0)
-    return [row[used].tobytes() for row, used in zip(groups, is_there)]
+    is_used = (rest > 0) | (shifts == 0)
+    return [row[used].tobytes() for row, used in zip(groups, is_used)]

@@ -7,8 +7,8 @@
     first.values    # ["Quality", "#1 ID", ...]
     first.fields    # {0: "Quality", 1: "#1 ID", ...}
 
-A TSV cell ends at a tab and a line at a line feed; quotes are plain text. In a .csv file quotes are
-CSV's.
+In TSV files, tabs end cells, line feeds end lines, and quotes are plain text. In .csv files, quotes
+may enclose cells.
 """
 
 import io
@@ -21,29 +21,29 @@ from albert.util import files, json_files
 class Row(NamedTuple):
     """A row of a table (TSV or CSV), or an object (JSON lines or Parquet)."""
 
-    where: str  # file:line, from 1; of a Parquet file the row
-    number: int  # from 0, over all files and with blank lines
-    values: Any  # a list of cells, which takes less memory than a dict, or an object
+    where: str  # file:line; for a Parquet file, file:row; from 1
+    number: int  # from 0, counted over all files, with blank lines
+    values: Any  # an object, or a list of cells, which takes less memory than a dict
 
     @property
     def is_table(self) -> bool:
-        """Returns whether columns are numbers."""
+        """Returns whether columns have numbers instead of names."""
         return isinstance(self.values, list)
 
     @property
     def fields(self) -> Dict[Any, Any]:
-        """Returns the values by column: the number of the cell, from 0, or the object's name."""
+        """Returns the values by column: the cell's number, from 0, or the object's key."""
         return dict(enumerate(self.values)) if self.is_table else self.values
 
     def find(self, column: Any) -> Any:
-        """Returns the key in `fields` of a column of the file of which this is the first row.
+        """Returns the key of a column in `fields`. Call it on the first row of a file.
 
         Args:
-          column: a name; the number of a cell, from 0 or (negative) from the end; or a tuple of
-            such, of which the first that is there counts.
+          column: a name; a cell's number, from 0 or (negative) from the end; or a tuple of names
+            and numbers. The first of them that exists counts.
 
         Returns:
-          None if it is not there.
+          The key; None if the file has no such column.
 
         Raises:
           UserError: the header has the name twice.
@@ -59,12 +59,13 @@ class Row(NamedTuple):
 
 
 def read_rows(paths: Sequence[str]) -> List[Row]:
-    """Returns the rows of files, which are not blank.
+    """Returns the rows of files, without blank lines.
 
-    JSON lines are a .json or .jsonl file, or one that begins with "{" and does not end in .tsv.
+    A file has JSON lines if its name ends in .json or .jsonl, or if its content begins with "{" and
+    its name does not end in .tsv.
 
     Raises:
-      UserError: a file is missing or not of its kind; the line is named.
+      UserError: a file is missing, or a line does not have the file's format.
     """
     lines = ((f"{path}:{line}", values) for path in paths for line, values in _lines(path))
     return [
@@ -86,7 +87,7 @@ def _lines(path: str) -> Iterator[Tuple[int, Any]]:
     else:
         is_object = text.lstrip()[:1] == "{" and ending != ".tsv"
         lines = enumerate(text.replace("\r\n", "\n").split("\n"), start=1)
-        del text  # it may be large, and the lines hold a copy
+        del text  # The text may be large, and the lines are a copy.
         if is_object or ending in files.JSON_LINES:
             for number, line in lines:
                 where = f"{path}:{number}"

@@ -3,8 +3,8 @@
 """Reads texts, one or two per line, from files and pipes, and writes the predictions.
 
 A line is a JSON object with text_a (and text_b), or a text, or two texts separated by a TAB. Fields
-and columns may have other names. In a .csv file, each row is a line. Lines from a pipe are passed
-on as they arrive.
+and columns may have other names. In a .csv file, each row is a line. Lines from a pipe are yielded
+as they arrive.
 """
 
 import contextlib
@@ -23,8 +23,8 @@ from albert.util.errors import UserError
 _LOGGER = logging.getLogger("albert")
 
 STANDARD = "-"
-_GROUP_BYTES = 1 << 16  # in memory, and answered together
-_GROUP_ROWS = 1000  # of CSV
+_GROUP_BYTES = 1 << 16  # the most to read, and to answer, at a time
+_GROUP_ROWS = 1000  # rows of CSV to answer at a time
 _JSON_FIELDS = ("text_a", "text_b")
 
 
@@ -32,15 +32,15 @@ class Line(NamedTuple):
     """A line of input and its number, from 1."""
 
     number: int
-    text: Any  # a str; of a CSV row the list of its cells
+    text: Any  # a str; for CSV, the list of the row's cells
 
 
 def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
     """Yields the lines of a stream of bytes in groups: all that have arrived, at least one.
 
     Args:
-      stream: is not read further than what has come, where it can tell.
-      name: for messages; a name in .csv says that the lines are rows.
+      stream: the bytes. If it has `read1`, a group does not wait for more bytes than have arrived.
+      name: the input's name, for messages. If it ends in .csv, each Line is a row.
 
     Raises:
       UserError: a line is not UTF-8, or a row is not CSV.
@@ -60,7 +60,7 @@ def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
             raise UserError(f"{name}:{number}: not UTF-8 ({error}). Convert the input.") from error
 
     read, numbers = getattr(stream, "read1", stream.read), itertools.count(1)
-    parts: List[bytes] = []  # of the last line
+    parts: List[bytes] = []  # the beginning of a line whose end has not arrived
     for content in iter(lambda: read(_GROUP_BYTES), b""):
         *lines, rest = content.split(b"\n")
         if lines:
@@ -79,29 +79,32 @@ class TextReader:
     """Finds the texts in lines. The first line decides the format.
 
     Attributes:
-      first_empty: where the first empty text is.
+      first_empty: "file:line" of the first empty text; "" if there is none.
     """
 
     def __init__(self, name: str, columns: Optional[str], training_columns: Sequence[str] = ()):
-        """Takes the input's name, for messages, and where the texts are, with commas.
+        """Creates a reader.
 
-        A first line with all `training_columns` is a header. Without `columns`, it says where the
-        texts are.
+        Args:
+          name: the input's name, for messages.
+          columns: the comma-separated columns of the texts: names, or numbers from 0.
+          training_columns: the columns of the texts in the training data. A first line with all of
+            these names is a header. Without `columns`, the texts are in these columns.
 
         Raises:
           UserError: more than two columns.
         """
-        self._name, self._known = name, list(training_columns)
+        self._name, self._training_columns = name, list(training_columns)
         self._columns = [part.strip() for part in (columns or "").split(",") if part.strip()]
         if len(self._columns) > 2:
             raise UserError(f"--columns={columns} names more than two; give one, or two for pairs.")
-        self._is_json: Optional[bool] = None  # once a line was seen
+        self._is_json: Optional[bool] = None  # None before the first line
         self._header: List[str] = []
-        self._blank = ""  # the first blank line after others
+        self._blank = ""  # "file:line" of the first blank line after other lines
         self.first_empty = ""
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
-        """Returns a text or a pair for each line, except for header and blank lines."""
+        """Returns each line's text or pair. Skips the header, and blank lines at both ends."""
         text_rows = []
         for line in lines:
             where = f"{self._name}:{line.number}"
@@ -123,13 +126,14 @@ class TextReader:
         return text_rows
 
     def _is_header(self, text: Any) -> bool:
-        """Looks at the first line that is not blank, which decides on the format."""
+        """Sets the format from the first line that is not blank. Returns whether it is a header."""
         is_named_json = files.ending(self._name) in files.JSON_LINES
         self._is_json = is_named_json or (isinstance(text, str) and text.lstrip().startswith("{"))
         header = _cells(text)
-        has_known = bool(self._known) and set(self._known) <= set(header)
+        training_columns = set(self._training_columns)
+        is_training_header = bool(training_columns) and training_columns <= set(header)
         has_numbers = all(map(str.isdecimal, self._columns))
-        if self._is_json or (has_numbers and not has_known):
+        if self._is_json or (has_numbers and not is_training_header):
             return False
         if not (self._columns and has_numbers):
             self._header = header
@@ -149,8 +153,10 @@ class TextReader:
                 )
             row = dict(zip(self._header or map(str, itertools.count()), cells))
             usual = list(row)
-        recorded = self._known if set(self._known) <= set(self._header or row) else []
-        names = self._columns or recorded or usual
+        training_columns = self._training_columns
+        if not set(training_columns) <= set(self._header or row):
+            training_columns = []
+        names = self._columns or training_columns or usual
         csv_rows.check_header(self._header, names, where)
         texts = tuple(row.get(name) for name in names)
         if not 1 <= len(texts) <= 2 or not all(isinstance(text, str) for text in texts):
@@ -167,7 +173,7 @@ def _cells(text: Any) -> List[str]:
 
 
 def open_input(path: str) -> Any:
-    """Opens a stream of bytes; STANDARD is standard input. UserError if there is no such file."""
+    """Opens a stream of bytes. STANDARD is standard input. Raises UserError for a missing file."""
     if path == STANDARD:
         return contextlib.nullcontext(sys.stdin.buffer)
     return files.open_to_read(path)
@@ -175,7 +181,7 @@ def open_input(path: str) -> Any:
 
 @contextlib.contextmanager
 def open_output(path: str) -> Iterator[TextIO]:
-    """Yields a stream of text. A file appears when it is complete."""
+    """Yields a stream to write text to. A file appears when it is complete."""
     if path == STANDARD:
         yield sys.stdout
         return
