@@ -22,7 +22,7 @@ from albert.runtimes import hub_module as hub
 from albert.util import files
 from albert.util.errors import UserError
 
-# For the head's kernels; the published scripts ignore the configuration's value here.
+# Initializes the kernels of heads. Like the published scripts, ignores the configuration's value.
 HEAD_INITIALIZER_RANGE = 0.02
 
 Features = Mapping[str, tf.Tensor]
@@ -42,7 +42,7 @@ class Encoder:
 
     Attributes:
       config: AlbertConfig.
-      is_training: whether there is dropout.
+      is_training: whether to use dropout.
       options: further arguments of AlbertModel.
     """
 
@@ -55,10 +55,18 @@ class Encoder:
         dropout_seed: Optional[tf.Tensor] = None,
         **options: Any,
     ):
-        """Takes a configuration, or the handle of a module, whose weights training starts from.
+        """Creates an encoder from a configuration or a hub module.
 
-        `dropout_seed` and the options (scope, use_one_hot_embeddings, compute_dtype, recompute,
-        use_xla, keep_weights) are those of AlbertModel. Raises UserError where neither is given.
+        Args:
+          config: AlbertConfig; ignored if there is a hub module.
+          is_training: whether to use dropout.
+          hub_module: the handle of a TF-Hub module, with whose weights training starts.
+          dropout_seed: see AlbertModel.
+          options: scope, use_one_hot_embeddings, compute_dtype, recompute, use_xla and keep_weights
+            of AlbertModel.
+
+        Raises:
+          UserError: there is neither a configuration nor a hub module.
         """
         self._checkpoint = None
         if hub_module:
@@ -79,8 +87,8 @@ class Encoder:
         *,
         after_layer: Optional[Callable] = None,
     ) -> Encoded:
-        """Encodes int32 [B, S] ids, mask and segments; `after_layer` is AlbertModel's."""
-        present = len(tf.trainable_variables())
+        """Encodes int32 [B, S] ids, mask and segments. For `after_layer`, see AlbertModel."""
+        count_before = len(tf.trainable_variables())
         model = modeling.AlbertModel(
             self.config,
             self.is_training,
@@ -90,14 +98,14 @@ class Encoder:
             after_layer=after_layer,
             **self.options,
         )
-        new = tf.trainable_variables()[present:]
+        new = tf.trainable_variables()[count_before:]
         if self._checkpoint and new:
             names = {item.op.name[item.op.name.index("bert/") :]: item for item in new}
             tf.train.init_from_checkpoint(self._checkpoint, names)
         return Encoded(model.get_pooled_output(), model.get_sequence_output())
 
     def dropout(self, tensor: tf.Tensor, rate: float, position: int = -1) -> tf.Tensor:
-        """Returns the tensor with dropout when training; heads use negative positions."""
+        """Applies dropout in training. Heads use negative positions."""
         if not self.is_training:
             return tensor
         return modeling.dropout(tensor, rate, seed=self.options["dropout_seed"], position=position)
@@ -110,9 +118,9 @@ class HeadOutput(NamedTuple):
     """A head's outputs for a batch.
 
     Attributes:
-      per_example_loss: float32 [B]; None where there are no labels.
+      per_example_loss: float32 [B]; None without labels.
       outputs: predictions by name, with the leading dimension B.
-      logged: float32 [B] by name: metrics whose means are logged in training.
+      logged: float32 [B] by name: metrics. Training logs their means.
     """
 
     per_example_loss: Optional[tf.Tensor]
@@ -120,7 +128,7 @@ class HeadOutput(NamedTuple):
     logged: Dict[str, tf.Tensor]
 
     def with_losses(self) -> Dict[str, tf.Tensor]:
-        """Returns the outputs and, where there are labels, per_example_loss."""
+        """Returns the outputs and, if there are labels, per_example_loss."""
         outputs = {**self.outputs, "per_example_loss": self.per_example_loss}
         return {name: value for name, value in outputs.items() if value is not None}
 
@@ -129,10 +137,10 @@ Head = Callable[[Features, Encoder], HeadOutput]
 
 
 def softmax_output(logits: tf.Tensor, features: Features) -> HeadOutput:
-    """Returns the output of a head whose logits [B, C] are of classes.
+    """Returns the HeadOutput of a head with logits [B, C] for C classes.
 
-    These are the logits and probabilities, float32 [B, C], predictions, int32 [B], and the labels
-    if features have label_ids; the loss is the cross entropy.
+    The outputs are logits and probabilities, float32 [B, C], predictions, int32 [B], and label_ids
+    if the features have them. The loss is the cross entropy.
     """
     predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
     outputs = {
@@ -147,20 +155,20 @@ def softmax_output(logits: tf.Tensor, features: Features) -> HeadOutput:
     return HeadOutput(losses, outputs, {"accuracy": tf.equal(predictions, labels)})
 
 
-# ---- configuration and vocabulary, as flags name them ----
+# ---- configuration and vocabulary from flags ----
 
 
 class Vocabulary(NamedTuple):
     """A vocabulary's file."""
 
-    key: str  # the flag that takes it, spm_model_file or vocab_file
+    key: str  # the flag for it: spm_model_file or vocab_file
     path: str
-    do_lower_case: Optional[bool] = None  # of the text; None: unknown
-    name: str = ""  # of a copy in a model's folder; "": that of the file
+    do_lower_case: Optional[bool] = None  # whether to lower-case the text; None: unknown
+    name: str = ""  # the name for a copy in a model's folder; "": the file's name
 
     @property
     def base_name(self) -> str:
-        """The name of a copy in a model's folder, without folders."""
+        """The name for a copy in a model's folder, without folders."""
         return os.path.basename(self.name or self.path)
 
     def record(self) -> Dict[str, Any]:
@@ -175,12 +183,12 @@ class Vocabulary(NamedTuple):
 def load_vocabulary(
     flags: TokenizerFlags, config: Optional[modeling.AlbertConfig] = None
 ) -> Tuple[tokenization.FullTokenizer, Vocabulary]:
-    """Returns the tokenizer that the flags name, and its file.
+    """Returns the tokenizer and the vocabulary that the flags name.
 
-    `config` is the model that must have a row for each token, if there is one.
+    `config`: if there is one, checks that the model has a row for each token.
 
     Raises:
-      UserError: no vocabulary, an unreadable one, or one that is not the model's.
+      UserError: there is no vocabulary, it is unreadable, or it does not fit the model.
     """
     spm_model_file, vocab_file = flags.spm_model_file, flags.vocab_file
     tokenizer = tokenization.FullTokenizer(vocab_file, flags.do_lower_case, spm_model_file)
@@ -194,7 +202,7 @@ def load_config(flags: EncoderFlags) -> modeling.AlbertConfig:
     """Returns the configuration that the flags name.
 
     Raises:
-      UserError: none is named, or sequences are too long for the model.
+      UserError: the flags name no configuration, or --max_seq_length is too long for the model.
     """
     if not flags.albert_config_file:
         raise UserError(
@@ -207,7 +215,7 @@ def load_config(flags: EncoderFlags) -> modeling.AlbertConfig:
 
 
 def check_length(max_seq_length: Optional[int], config: modeling.AlbertConfig) -> None:
-    """Raises ValueError if max_seq_length exceeds the model's max_position_embeddings."""
+    """Raises UserError if max_seq_length exceeds the model's max_position_embeddings."""
     if max_seq_length and max_seq_length > config.max_position_embeddings:
         raise UserError(
             f"--max_seq_length={max_seq_length} is longer than the model's "
@@ -230,7 +238,7 @@ def create_albert(
 ) -> Encoded:
     """Returns (pooled output [B, H], sequence output [B, S, H]) for int32 [B, S] inputs.
 
-    The handle of a TF-Hub module replaces the configuration. use_einsum is ignored.
+    `hub_module`, the handle of a TF-Hub module, replaces the configuration. Ignores use_einsum.
     """
     del use_einsum
     encoder = Encoder(
@@ -246,7 +254,7 @@ def create_albert(
 def create_vocab(
     vocab_file, do_lower_case, spm_model_file, hub_module
 ) -> tokenization.FullTokenizer:
-    """Returns the tokenizer of a hub module if one is given, otherwise of the files."""
+    """Returns the tokenizer of `hub_module` or, if it is None, of the vocabulary files."""
     if hub_module:
         is_sentencepiece = tokenization.is_sentencepiece(hub.read(hub_module).vocab_file)
         return tokenization.FullTokenizer.from_hub_module(hub_module, is_sentencepiece)

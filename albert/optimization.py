@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Learning rate schedule, AdamW and LAMB as one update rule, clipping, gradient accumulation.
 
-AdamW (arXiv:1711.05101) has no bias correction, as BERT and ALBERT are trained. LAMB
-(arXiv:1904.00962, algorithm 2), also without it, is AdamW times the trust ratio. The norm by which
-gradients are clipped counts the rows of a looked-up table as they are, repeated ids separately
-(tf.clip_by_global_norm on IndexedSlices).
+AdamW (arXiv:1711.05101) has no bias correction here, as in the training of BERT and ALBERT. LAMB
+(arXiv:1904.00962, algorithm 2), also without bias correction, is AdamW times the trust ratio. For
+an embedding table, the clipping norm uses the gradients of the looked-up rows, repeated ids
+separately (as tf.clip_by_global_norm does for IndexedSlices).
 
 Dimensions: B batch of one update, b micro-batch, n micro-batches (B = n * b).
 """
@@ -19,8 +19,8 @@ from albert.configs.flags import OptimizerFlags
 from albert.runtimes import compat
 from albert.util import wording
 
-# Searched for anywhere in a variable's name, so "debiased_weights" counts as a bias. Models that
-# are in use were trained with this rule.
+# These match anywhere in a variable's name, so "debiased_weights" counts as a bias. The released
+# models were trained with this rule.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
 Gradient = Union[tf.Tensor, tf.IndexedSlices]
@@ -28,23 +28,24 @@ Tensors = Dict[str, tf.Tensor]
 
 
 class TrainStep(NamedTuple):
-    """One update of all variables, after which the global step grows by one."""
+    """One update of all variables."""
 
-    train_op: tf.Operation
-    learning_rate: tf.Tensor  # float32 [], of this update
+    train_op: tf.Operation  # updates the variables, and adds 1 to the global step
+    learning_rate: tf.Tensor  # float32 [], for this update
     gradient_norm: tf.Tensor  # float32 [], before clipping
 
 
 class AccumulatedGradients(NamedTuple):
-    """Sums over the micro-batches of one update; gradients are named as their variables.
+    """Sums over the micro-batches of one update.
 
-    Variables that the loss does not use have no gradient. For an embedding table, the clipping norm
-    uses the gradients of the looked-up rows, repeated ids separately: their sum of squares.
+    Variables that the loss does not use have no gradient.
     """
 
     loss: tf.Tensor  # []
     metrics: Tensors
-    gradients: Tensors
+    gradients: Tensors  # by the variable's name
+    # By the name of an embedding table: the sum of squares of the looked-up rows' gradients,
+    # repeated ids separately, for the clipping norm.
     squares_of_rows: Tensors
 
 
@@ -59,9 +60,10 @@ def learning_rate_schedule(
 ) -> tf.Tensor:
     """Returns the learning rate, float32 [], of the update from global_step to global_step + 1.
 
-    It decays as a polynomial of exponent poly_power from init_lr at step 0 to zero at
-    num_train_steps. While global_step - start_warmup_step < num_warmup_steps it rises linearly from
-    zero at start_warmup_step instead (and is negative before that step, as in the published code).
+    The learning rate decays as a polynomial of exponent poly_power from init_lr at step 0 to zero
+    at num_train_steps. While global_step - start_warmup_step < num_warmup_steps, it rises linearly
+    from zero at start_warmup_step instead. (As in the published code, it is negative before
+    start_warmup_step.)
     """
     step = tf.cast(global_step, tf.float32)
     remaining = 1.0 - tf.minimum(step, float(num_train_steps)) / float(num_train_steps)
@@ -79,17 +81,18 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     m = beta_1 m + (1 - beta_1) g; v = beta_2 v + (1 - beta_2) g^2; direction = m / (sqrt(v) +
     epsilon) + weight_decay_rate w; w -= learning_rate direction.
 
-    Repeated ids of a sparse gradient are summed, and then the whole table is updated, rows that
-    were not looked up too. The slots are saved as `<variable>/adam_m` and `<variable>/adam_v`.
+    For a sparse gradient, sums the rows with the same id, and then updates the whole table,
+    including rows that were not looked up. Checkpoints have the slots as `<variable>/adam_m` and
+    `<variable>/adam_v`.
 
     Args:
-      learning_rate: float, scalar tensor, or function without arguments that returns one.
-      exclude_from_weight_decay: regular expressions that are searched for in a variable's name;
-        "bias" is found in "debiased_weights".
-      use_xla: compiles the element-wise part of each update into one cluster.
+      learning_rate: a float, a scalar tensor, or a function without arguments that returns one.
+      exclude_from_weight_decay: regular expressions that match anywhere in a variable's name:
+        "bias" matches "debiased_weights".
+      use_xla: compile the element-wise part of each update into one cluster.
 
     Attributes:
-      condition: None, or bool []: where it is false, an update changes nothing.
+      condition: None, or bool []: if false, an update changes nothing.
     """
 
     def __init__(
@@ -112,7 +115,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.epsilon = epsilon
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
         self.condition = None
-        # One function for all variables: each of its shapes is compiled once.
+        # All variables share one function, so that each shape is compiled once.
         self._rules = {decays: self._adam(decays, use_xla) for decays in (True, False)}
         self._learning_rate_tensor = None
 
@@ -133,9 +136,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Returns the operation that updates the variables.
 
-        Pairs without a gradient or without a variable are left out; ValueError if no gradient
-        remains. `global_step` is ignored, as in the published optimizers, whose programs add one to
-        it themselves.
+        Ignores pairs without a gradient or without a variable. Raises ValueError if no pair
+        remains. Ignores `global_step`, as the published optimizers do: their programs add 1 to it
+        themselves.
         """
         del global_step
         pairs = [
@@ -149,15 +152,15 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     ) -> List[tf.Operation]:
         """Updates every copy of the variables by gradients that are the same on all replicas.
 
-        `apply_gradients` would sum them over the replicas. Called in cross-replica context.
+        (`apply_gradients` would sum them over the replicas.) Call it in cross-replica context.
         """
         with tf.init_scope():
             self._create_slots([variable for _, variable in pairs])
         self._prepare()
 
         def update(gradient, variable):
-            # Each copy takes the gradient of its replica. As an argument, TensorFlow 1.15 refuses
-            # it: it does not know that all replicas have the same.
+            # Each copy takes its replica's gradient from this iterator. As an argument of `update`,
+            # TensorFlow 1.15 refuses a gradient, as it may differ between replicas.
             gradients = iter(strategy.experimental_local_results(gradient))
             return strategy.extended.update(
                 variable, lambda copy: self._update(next(gradients), copy)
@@ -206,8 +209,8 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
 class LAMBOptimizer(AdamWeightDecayOptimizer):
     """AdamW whose step is multiplied by a trust ratio for each variable (arXiv:1904.00962).
 
-    The ratio is |w| / |direction|, and 1 where either norm is zero or one of
-    `exclude_from_layer_adaptation` (None or empty: exclude_from_weight_decay) is found in the name.
+    The ratio is |w| / |direction|. It is 1 if either norm is zero, or if the variable's name
+    matches `exclude_from_layer_adaptation` (None or empty: exclude_from_weight_decay).
     """
 
     def __init__(
@@ -253,7 +256,7 @@ def create_optimizer(
     colocate_gradients_with_ops=False,
     excluded_tvars=None,
 ):
-    """Returns the train op of `build_train_step`, which explains the arguments."""
+    """Returns the train op of `build_train_step`. For the arguments, see there."""
     return build_train_step(
         differentiate(loss, colocate_gradients_with_ops=colocate_gradients_with_ops),
         OptimizerFlags(learning_rate=init_lr, optimizer=optimizer),
@@ -278,23 +281,25 @@ def build_train_step(
 ) -> TrainStep:
     """Builds one update of the trainable variables: clipping, then AdamW or LAMB.
 
-    With replicas (tf.distribute) or shards (TPU) the loss is the mean over the replica's own batch;
-    gradients are averaged over the replicas and then clipped, so N replicas of batch b train as one
-    of batch N * b. Estimator is told to report the mean of the replicas' losses.
+    With replicas (tf.distribute) or shards (TPU), each loss is the mean over the replica's own
+    batch. The gradients are averaged over the replicas and then clipped. So N replicas with batches
+    of b train like one device with a batch of N * b. Estimator reports the mean of the losses.
+
+    If the gradient norm is NaN or infinite, the step fails. On a TPU, or if the loss scale can
+    still go down, the update is skipped.
 
     Args:
-      gradients: what `differentiate` or `accumulate_gradients` returned.
+      gradients: from `differentiate` or `accumulate_gradients`.
       flags: the optimizer, its numbers, and the peak learning rate.
-      use_tpu: sum over the shards of a TPU. Its compiled code cannot fail: updates that are not
-        finite are skipped.
-      use_xla: compiles the element-wise part.
-      excluded_tvars: names of variables that stay as they are, with or without ":0".
-      loss_scale: of float16; `gradients` are those of the loss times its value.
-      schedule: num_train_steps and so on, see `learning_rate_schedule`, which is taken at the
-        global step before this update.
+      use_tpu: sum over the shards of a TPU.
+      use_xla: compile the element-wise part.
+      excluded_tvars: names of variables that must not change, with or without ":0".
+      loss_scale: for float16. `gradients` must be gradients of the loss times its value.
+      schedule: num_train_steps and other arguments of `learning_rate_schedule`. The update uses the
+        learning rate at the global step before it.
 
     Raises:
-      ValueError: unknown optimizer or variable name, or nothing to train.
+      ValueError: an unknown optimizer or variable name, or no variable to train.
     """
     global_step = tf.train.get_or_create_global_step()
     learning_rate = learning_rate_schedule(global_step, init_lr=flags.learning_rate, **schedule)
@@ -302,11 +307,11 @@ def build_train_step(
     used = _without_excluded(gradients.gradients, excluded_tvars)
     rows = {name: row for name, row in gradients.squares_of_rows.items() if name in used}
 
-    # 1. Sums over the devices; times `unit` they are means, without the loss scale.
+    # 1. Sum over the devices. Times `unit`, the sums are means without the loss scale.
     (sums, rows), devices = sum_over_replicas((used, rows), use_tpu=use_tpu)
     unit = 1.0 / devices / (loss_scale.value if loss_scale else 1.0)
 
-    # 2. The norm, and the factor that clips.
+    # 2. Compute the norm, and the factor that clips.
     squares = [rows[n] if n in rows else _sum_of_squares(total) for n, total in sums.items()]
     norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
     is_finite = tf.math.is_finite(norm)
@@ -314,7 +319,7 @@ def build_train_step(
         norm = _checked(norm, is_finite, loss_scale)
     scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * unit
 
-    # 3. The update, of every copy of a variable.
+    # 3. Update every copy of each variable.
     variables = _trainable_variables()
     pairs = [(total * scale, variables[name]) for name, total in sums.items()]
     rule.condition = is_finite if loss_scale or use_tpu else None
@@ -339,18 +344,18 @@ def _checked(norm: tf.Tensor, is_finite: tf.Tensor, loss_scale: Optional["LossSc
 
 
 def sum_over_replicas(values: Any, *, use_tpu: bool) -> Tuple[Any, Any]:
-    """Returns sums over all replicas or TPU cores, the same on each of them, and their number.
+    """Returns (sums over all replicas or TPU cores, number of replicas), equal on each replica.
 
-    Every replica has to run them, or the others wait for it. `values` are nested float32 tensors,
-    of the same shapes on each replica.
+    Every replica must run the sums; otherwise the others wait for it. `values` are nested float32
+    tensors, with the same shapes on each replica.
     """
     if use_tpu:
         total = tf.tpu.cross_replica_sum
         return tf.nest.map_structure(total, values), total(tf.ones([]))
     replica = tf.distribute.get_replica_context()
 
-    # As replica.all_reduce, which fails in some graphs: for its own gradient it searches for
-    # variables, and does not find those of other replicas.
+    # The same as replica.all_reduce, which fails in some graphs: to define its gradient, it looks
+    # for variables, and cannot find the variables of other replicas.
     def add(strategy, *tensors):
         pairs = [(tensor, tensor) for tensor in tensors]
         return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
@@ -377,7 +382,7 @@ def _rule(
 
 
 def _without_excluded(gradients: Tensors, excluded: Sequence[str]) -> Tensors:
-    """Returns the gradients of the variables that are not excluded; ValueError for none."""
+    """Returns the gradients without the excluded variables. Raises ValueError if none remain."""
     names = [re.sub(r":\d+$", "", name) for name in excluded]
     for name in set(names).difference(_trainable_variables()):
         raise ValueError(
@@ -400,7 +405,7 @@ def _trainable_variables() -> Dict[str, tf.Variable]:
 def differentiate(
     loss: tf.Tensor, loss_scale: Optional["LossScale"] = None, **options: Any
 ) -> AccumulatedGradients:
-    """Returns the gradients of one loss, times the loss scale; `options` are of tf.gradients."""
+    """Returns the gradients of a loss times the loss scale. `options` go to tf.gradients."""
     variables = _trainable_variables()
     scaled = loss * loss_scale.value if loss_scale else loss
     gradients_of = dict(zip(variables, tf.gradients(scaled, list(variables.values()), **options)))
@@ -417,7 +422,7 @@ def differentiate(
 
 
 def _parameter_name(variable: tf.Variable) -> str:
-    """Returns the name in checkpoints: without ":0" and without a replica's number."""
+    """Returns a variable's name in checkpoints, without ":0" and without a replica's number."""
     return re.sub(r"(/replica_\d+)?(:\d+)?$", "", variable.name)
 
 
@@ -426,7 +431,7 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _dense(gradient: Gradient, variable: tf.Variable) -> tf.Tensor:
-    """Returns the gradient in the variable's shape; rows of repeated ids are summed."""
+    """Returns the gradient in the variable's shape. Sums the rows of repeated ids."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
     rows = variable.shape.as_list()[0]
@@ -434,15 +439,15 @@ def _dense(gradient: Gradient, variable: tf.Variable) -> tf.Tensor:
 
 
 def _sum_of_squares(tensor: tf.Tensor) -> tf.Tensor:
-    # One pass without a temporary of the tensor's size.
+    # l2_loss needs one pass, and no temporary of the tensor's size.
     return 2.0 * tf.nn.l2_loss(tensor)
 
 
 class LossScale:
-    """The factor of a float16 loss that keeps small gradients from vanishing (arXiv:1710.03740).
+    """A factor for a float16 loss that keeps small gradients from vanishing (arXiv:1710.03740).
 
-    An update whose gradients are not finite is left out, but counts as a step, and halves the
-    factor; at a factor of 1 the step fails. 2,000 good updates in a row double it.
+    If gradients are not finite, the update is skipped, but counts as a step, and the factor is
+    halved; if the factor is 1, the step fails. After 2,000 good updates in a row, it is doubled.
 
     Attributes:
       value: the factor in this update, float32 [].
@@ -452,20 +457,20 @@ class LossScale:
     FIRST, LARGEST, GROWTH_STEPS = 2.0**15, 2.0**24, 2000
 
     def __init__(self) -> None:
-        """Makes the variables NAMES, which checkpoints hold."""
-        only_first = tf.VariableAggregation.ONLY_FIRST_REPLICA  # the same on each
+        """Creates the variables NAMES, which are part of checkpoints."""
+        only_first = tf.VariableAggregation.ONLY_FIRST_REPLICA  # All replicas have the same values.
         options = {"trainable": False, "use_resource": True, "aggregation": only_first}
         first, none = tf.constant_initializer(self.FIRST), tf.zeros_initializer()
         self._scale = tf.get_variable(self.NAMES[0], [], tf.float32, first, **options)
         self._good = tf.get_variable(self.NAMES[1], [], tf.int64, none, **options)
-        # Read once: the same for all of an update, whenever the variable changes.
+        # Read once, so that all of an update uses the same value.
         self.value = self._scale.read_value()
 
     def updates(self, is_finite: tf.Tensor) -> List[tf.Operation]:
-        """Returns operations that adapt the factor; `is_finite`, bool []: of the gradients."""
+        """Returns operations that adapt the factor. `is_finite`, bool []: the gradients are."""
         good = tf.where_v2(is_finite, self._good.read_value() + 1, 0) % self.GROWTH_STEPS
         factor = tf.where_v2(is_finite, tf.where_v2(good > 0, 1.0, 2.0), 0.5)
-        # A loss of next to nothing would let it grow to infinity.
+        # Without a limit, the factor of a loss near zero would grow to infinity.
         scale = tf.minimum(factor * self.value, self.LARGEST)
         updates = ((self._scale, scale), (self._good, good))
         return [variable.assign(value, read_value=False) for variable, value in updates]
@@ -480,22 +485,22 @@ def accumulate_gradients(
 ) -> AccumulatedGradients:
     """Sums losses and gradients over micro-batches that run one after another in one step.
 
-    Memory is that of one micro-batch. The sums, and the norm that clipping uses, are those of the
-    whole batch if `loss_fn` normalises by its numbers (its size, its sum of weights).
+    Needs the memory of one micro-batch. If `loss_fn` divides by numbers of the whole batch (its
+    size, its sum of weights), the sums and the clipping norm are equal to the whole batch's.
 
     Args:
       loss_fn: (micro-batch, its index, int32 []) -> (scalar loss, dict of metrics of static shape).
-        Also called outside the loop, to make the variables: it makes the same ones each time.
-      batch: tensors with leading dimension B = n * b; those of a micro-batch have b.
+        Also called outside the loop, to create the variables, so it must reuse them.
+      batch: tensors with the leading dimension B = n * b. A micro-batch has b.
       steps: n, the number of micro-batches, which divides B.
-      loss_scale: of float16; the gradients are those of the loss times its value.
+      loss_scale: for float16: returns gradients of the loss times its value.
     """
     if steps == 1:
         loss, metrics = loss_fn(batch, 0)
         return differentiate(loss, loss_scale)._replace(metrics=metrics)
     scope = tf.get_variable_scope()
     split = {name: _split(value, steps) for name, value in batch.items()}
-    traced: List[AccumulatedGradients] = []  # of the loop's only trace: which gradients there are
+    traced: List[AccumulatedGradients] = []  # The loop's trace shows which gradients exist.
 
     def loss_of(index: tf.Tensor) -> Tuple[tf.Tensor, Tensors]:
         micro_batch = {name: tf.gather(value, index) for name, value in split.items()}

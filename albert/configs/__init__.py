@@ -8,8 +8,8 @@
     albert_zh_{tiny,small,base,large,xlarge,xxlarge}   the Chinese models of brightmart/albert_zh
     published                               results and recipes: see `published`
 
-A checkpoint's own `albert_config.json` takes precedence: some sizes were published with more than
-one number of heads.
+If a checkpoint has its own `albert_config.json`, that takes precedence: some sizes were published
+with two different numbers of heads.
 """
 
 import pathlib
@@ -27,7 +27,7 @@ def preset_names() -> List[str]:
 
 
 def preset_path(name: str) -> str:
-    """Returns the path of a preset's JSON file; a ValueError lists all names."""
+    """Returns the path of a preset's JSON file. For an unknown name, UserError lists all names."""
     names = preset_names()
     if name not in names:
         suggestion = wording.did_you_mean(name, names)

@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Published results of ALBERT, compared with your own; needs no TensorFlow.
+"""Compares your results with published results of ALBERT. Does not import TensorFlow.
 
     model = recognise(config.to_dict(), "albert_base_v2")
     compare("squad_v1", model, {"f1": [89.9, 90.3]})
 
-The numbers are in published.json: tables of results, the sizes of files, hyper-parameters by task
-and model, and what is known to go wrong; each with its source. docs/published.md shows them all.
-Scores are in per cent.
+published.json has the numbers, each with its source: tables of results, sizes of files,
+hyper-parameters by task and model, and known problems. docs/published.md shows them all. Scores are
+in per cent.
 """
 
 import functools
@@ -21,7 +21,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from albert import configs
 from albert.util import wording
 
-_SHAPE = {  # configuration key -> default; they make the size
+_SHAPE = {  # the keys that define a size, with their defaults
     "embedding_size": 128,
     "hidden_size": 4096,
     "num_hidden_layers": 12,
@@ -30,11 +30,11 @@ _SHAPE = {  # configuration key -> default; they make the size
     "inner_group_num": 1,
     "share_type": "all",
 }
-_IN_PER_CENT = ("squad_v1", "squad_v2")  # as the official scripts give their scores
-# Heads are not compared: xlarge was published with 16 and with 32.
+_IN_PER_CENT = ("squad_v1", "squad_v2")  # The official scripts of these tasks give per cent.
+# The number of heads does not count: xlarge was published with 16 and with 32.
 _RELEASE = {"vocab_size": None, "embedding_layout": "google", "ln_type": "postln"}
 _DROPOUT = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0}
-# In names of folders, and at the end of handles of TF-Hub modules.
+# A model's name in the name of a folder, or at the end of a TF-Hub handle.
 _NAMED = re.compile(r"(?<![a-z])(base|x{0,2}large)(?:_(v1|v2|zh)(?![a-z0-9])|/([123])$)")
 _HUB_VERSIONS = {"1": "v1", "2": "v2", "3": "v2"}
 
@@ -50,28 +50,32 @@ def document() -> Dict[str, Any]:
 
 
 class Model(NamedTuple):
-    """A published size, and the names of the published models that have it."""
+    """A published size, and the published models that have it."""
 
     size: str
-    presets: Tuple[str, ...]  # several where releases have equal configurations; () for none
+    presets: Tuple[str, ...]  # several if releases have equal configurations; () if unpublished
 
     @property
     def name(self) -> str:
-        """Returns the preset's name, or several, or the size of an unpublished model."""
+        """Returns the names of the presets or, for an unpublished model, its size."""
         return " or ".join(self.presets) or f"a model of the size {self.size}"
 
 
 def recognise(config: Mapping[str, Any], *sources: Optional[str]) -> Optional[Model]:
-    """Returns the published model with a configuration; None if its size was not published.
+    """Returns the published model with this configuration; None if its size was not published.
 
     Args:
-      config: the keys of its configuration.
-      sources: folders and handles, whose names tell releases with equal configurations apart.
+      config: the model's configuration.
+      sources: folders and TF-Hub handles. If releases have equal configurations, names such as
+        base_v2 in the sources decide between them.
     """
 
     def equals(name: str, defaults: Mapping[str, Any]) -> bool:
         preset = json.loads(pathlib.Path(configs.preset_path(name)).read_text())
-        return all(preset.get(key, it) == config.get(key, it) for key, it in defaults.items())
+        return all(
+            preset.get(key, default) == config.get(key, default)
+            for key, default in defaults.items()
+        )
 
     same_size = [name for name in configs.preset_names() if equals(name, _SHAPE)]
     if not same_size:
@@ -88,7 +92,7 @@ def recognise(config: Mapping[str, Any], *sources: Optional[str]) -> Optional[Mo
 
 
 def _size_of(preset: str) -> str:
-    """The part of a preset's name that is its size; "" of a name without one."""
+    """Returns the size in a preset's name, such as "base"; "" if the name has no size."""
     return re.sub("albert|v1|v2|zh|_", "", preset)
 
 
@@ -98,14 +102,14 @@ def _size_of(preset: str) -> str:
 class Row(NamedTuple):
     """A published score, in per cent."""
 
-    source: str  # a key of `sources`
-    model: str  # as it was published
-    preset: str  # the same in our names; without version where that was not said; "" for others
+    source: str  # a key of `sources` in published.json
+    model: str  # the name in the source
+    preset: str  # our name, without a version if the source does not give one; "" if not ours
     value: float
 
 
 def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
-    """Returns the published scores of a task, also those whose split is unknown."""
+    """Returns the published scores of a task, including scores whose split is unknown."""
     task = document()["same_data"].get(task, task)
     return [
         Row(result["source"], line["model"], line["preset"], float(value))
@@ -119,7 +123,7 @@ def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
 
 
 def per_cent(task: str, value: float) -> float:
-    """Returns a score of a task in per cent, as that of SQuAD is already."""
+    """Returns a score in per cent. SQuAD's scores are in per cent already."""
     return value if task in _IN_PER_CENT else 100.0 * value
 
 
@@ -129,10 +133,10 @@ class Comparison(NamedTuple):
     task: str
     metric: str
     split: str
-    model: str  # one's own
+    model: str  # your model
     runs: int
     mean: float
-    deviation: Optional[float]  # of the sample; None for a single run
+    deviation: Optional[float]  # sample standard deviation; None for a single run
     published: float
     published_model: str
     source: str
@@ -144,10 +148,10 @@ def compare(
     """Compares your scores on dev data, one per seed, with the published ones.
 
     Args:
-      task: name of a task, such as "mnli" or "squad_v2".
-      model: see `recognise`; None is compared with nothing. The scores beside it are those of its
-        release, or else of its size.
-      scores: by metric, in per cent; metrics without a published score are left out.
+      task: the name of a task, such as "mnli" or "squad_v2".
+      model: see `recognise`; None gives no comparisons. The published scores are of the model's
+        release or, if there are none, of its size.
+      scores: {metric: scores in per cent}. Metrics without published scores are left out.
     """
     comparisons: List[Comparison] = []
     if model is None:
@@ -160,10 +164,10 @@ def compare(
         spread = statistics.stdev(values) if len(values) > 1 else None
         own = (task, metric, "dev", model.name, len(values), mean, spread)
         published = rows(task, metric)
-        same = [row for row in published if row.preset in releases]
-        near = [row for row in published if _size_of(row.preset) == model.size]
-        # Not twice from one source.
-        unique = {(row.source, row.preset, row.value): row for row in same or near}
+        same_release = [row for row in published if row.preset in releases]
+        same_size = [row for row in published if _size_of(row.preset) == model.size]
+        # A source may have the same score in two tables.
+        unique = {(row.source, row.preset, row.value): row for row in same_release or same_size}
         for row in unique.values():
             project = document()["sources"][row.source]["project"]
             comparisons.append(Comparison(*own, row.value, row.model, project))
@@ -171,7 +175,7 @@ def compare(
 
 
 def table(comparisons: Sequence[Comparison]) -> List[str]:
-    """Returns comparisons as the lines of a table."""
+    """Formats comparisons as the lines of a table."""
     cells = [("task", "metric", "own", "deviation", "n", "published", "difference", "of")]
     for comparison in comparisons:
         row = (

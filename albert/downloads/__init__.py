@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads: fetches files, verifies their SHA-256, unpacks them; public data sets by name."""
+"""Downloads files, verifies their SHA-256, and unpacks them; knows public data sets by name."""

@@ -16,11 +16,11 @@ from typing import Any, Callable, Iterator, List, Tuple
 
 from albert.util.errors import UserError
 
-# An archive that unpacks to far more than its own size is made to fill the disk.
+# An archive that unpacks to more than this many times its size may be made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
-_FILE_BYTES = 4096  # what the smallest file takes on a disk
-_LONGEST_HEADER = 1 << 16  # bytes of a name or of attributes in a .tar
+_FILE_BYTES = 4096  # the disk space of the smallest file
+_LONGEST_HEADER = 1 << 16  # bytes of a name or attributes in a .tar
 _HEADERS = {
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
@@ -28,9 +28,9 @@ _HEADERS = {
     tarfile.XGLTYPE,
     tarfile.SOLARIS_XHDTYPE,
 }
-# What macOS puts beside the files of an archive.
+# macOS adds these files to an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
-# RuntimeError: it has a password, or is packed in an unknown way.
+# zipfile raises RuntimeError for a password or an unknown compression.
 _FAULTS = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -48,12 +48,13 @@ _DISK_FAULTS = ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EACCES", "EPERM", "EROFS")
 def unpack(
     archive: str, folder: str, is_wanted: Callable[[str], bool] = lambda path: True
 ) -> List[str]:
-    """Unpacks an archive without its owners, permissions and macOS's companion files.
+    """Unpacks an archive. Ignores its owners, its permissions, and macOS's companion files.
 
     Args:
       archive: a local .zip or .tar.gz file.
-      folder: gets the content. After an error, the files that were already written stay there.
-      is_wanted: whether to write a file, by its path in the archive. All files are checked.
+      folder: the folder to write to. After an error, files that were already written stay there.
+      is_wanted: takes a path in the archive; returns whether to write the file. All files are
+        checked.
 
     Returns:
       The paths of the files, relative to the folder, in the archive's order.
@@ -95,7 +96,7 @@ def _write(content: Any, path: str) -> None:
 
 
 class _Member(tarfile.TarInfo):
-    """A member of a .tar; a long header, which tarfile would read into memory, is an error."""
+    """A member of a .tar. Refuses a long header, because tarfile would read it into memory."""
 
     @classmethod
     def frombuf(cls, buf: Any, encoding: Any, errors: Any) -> Any:
@@ -106,15 +107,15 @@ class _Member(tarfile.TarInfo):
 
 
 def _members(archive: str) -> Iterator[Tuple[str, int, Any, int]]:
-    """Name, size and content of what is no folder, and how much of a .tar was read for it.
+    """Yields (name, size, content, bytes of a .tar read so far) of each member except folders.
 
-    The content is None for what is no regular file.
+    The content is None if the member is not a regular file.
     """
     if archive.endswith(".zip"):
         with zipfile.ZipFile(archive) as members:
             infos = [item for item in members.infolist() if not item.filename.endswith("/")]
             for info in infos:
-                kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where no Unix wrote it
+                kind = stat.S_IFMT(info.external_attr >> 16)  # 0 if Unix did not write it
                 content = members.open(info) if kind in (0, stat.S_IFREG) else None
                 yield info.filename, info.file_size, content, 0
         return
@@ -125,4 +126,4 @@ def _members(archive: str) -> Iterator[Tuple[str, int, Any, int]]:
             content = members.extractfile(member) if member.isreg() else None
             if not member.isdir():
                 yield member.name, abs(member.size), content, stream.tell()
-        stream.read(1 << 24)  # the checksum comes after the archive's own end and some zeros
+        stream.read(1 << 24)  # Verifies gzip's checksum, which follows padding after the archive.

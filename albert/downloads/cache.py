@@ -1,14 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Makes folders from downloaded files, and verifies SHA-256 sums that are known.
+"""Makes folders from downloaded files, and verifies their SHA-256.
 
 From a published albert_base_v2.tar.gz, `obtain` makes
 
   albert_base_v2/         the content; the folder appears when it is complete
   albert_base_v2.json     address, size and SHA-256 of the download
 
-and, during the download, .albert_base_v2.tar.gz. If the user has put albert_base_v2.tar.gz there,
-this file is used instead of a download, and is kept.
+During the download, .albert_base_v2.tar.gz is beside them. If the user has put
+albert_base_v2.tar.gz there, `obtain` uses that file instead of a download, and keeps it.
 """
 
 import logging
@@ -23,9 +23,9 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-_threads = threading.Lock()  # folder_lock excludes other processes only
+_threads = threading.Lock()  # folder_lock does not exclude other threads of this process
 
-# Makes the content of a folder from files, in the order of the sources.
+# (paths in the order of the sources, an empty folder): writes the content into the folder.
 Maker = Callable[[List[str], str], None]
 
 
@@ -35,11 +35,10 @@ def obtain(
     """Makes a folder from published files, unless it exists.
 
     Args:
-      folder: its path, on this machine.
+      folder: a path on this machine.
       sources: the files to download.
-      make: makes the content, from the files' paths and an empty folder; raises UserError for wrong
-        files.
-      flags: the limits, and the mirror and hashes that replace those of the sources.
+      make: writes the content. Raises UserError if a file is wrong.
+      flags: the limits. A mirror or hashes replace the addresses or hashes of the sources.
 
     Raises:
       UserError: the folder is on another machine, or was not made by this function; a file cannot
@@ -49,9 +48,9 @@ def obtain(
         raise UserError(f"{folder} must be a local folder. Download first, then copy.")
     sources = _chosen(sources, flags)
     parent, name = os.path.split(os.path.abspath(folder))
-    if not os.path.exists(folder):  # what is there is whole, and may be read-only
+    if not os.path.exists(folder):  # An existing folder is complete, and needs no write access.
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
-            if not os.path.exists(folder):  # by now
+            if not os.path.exists(folder):  # Another process may have made it in the meantime.
                 _make_folder(os.path.join(parent, name), sources, make, flags=flags)
     if not os.path.exists(f"{folder}.json"):
         raise UserError(f"{folder}.json is missing: {folder} is no download. Use it, or move it.")
@@ -61,7 +60,7 @@ def obtain(
 
 
 def _chosen(sources: Sequence[Source], flags: TransferFlags) -> List[Source]:
-    """The sources at the mirror, and with the hashes, that flags name."""
+    """Returns the sources with the mirror and the hashes from the flags, if there are any."""
     mirror, recorded = flags.base_url, flags.sha256
     hashes = recorded.split(",") if recorded else [item.sha256 for item in sources]
     if len(hashes) != len(sources):
@@ -73,7 +72,7 @@ def _chosen(sources: Sequence[Source], flags: TransferFlags) -> List[Source]:
 def _make_folder(
     folder: str, sources: Sequence[Source], make: Maker, *, flags: TransferFlags
 ) -> None:
-    """Fetches the sources, and makes the folder and its record."""
+    """Downloads the sources, and makes the folder and its .json."""
     with files.naming_path(folder):
         paths = [_arrived(source, os.path.dirname(folder), flags) for source in sources]
     fetched = [path for path in paths if os.path.basename(path).startswith(".")]
@@ -85,14 +84,14 @@ def _make_folder(
             for path in fetched:
                 transfer.discard(path)
             raise
-        # First, because a record without its folder does no harm.
+        # Write the .json before the folder appears: without the folder, it does no harm.
         files.atomic_write_json(f"{folder}.json", {"format_version": 2, "sources": origins})
     for path in fetched:
         transfer.discard(path)
 
 
 def _arrived(source: Source, parent: str, flags: TransferFlags) -> str:
-    """Returns the path of a file that a user put in place, or fetches it."""
+    """Returns the path of the file that the user has put there, or downloads it."""
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
         _LOGGER.info("Using %s instead of a download.", own)
@@ -102,7 +101,7 @@ def _arrived(source: Source, parent: str, flags: TransferFlags) -> str:
 
 
 def _origin(source: Source, path: str) -> Dict[str, Any]:
-    """What is recorded of a fetched file; UserError if it is not the one expected."""
+    """Returns a file's address, size and SHA-256. Raises UserError if the SHA-256 is wrong."""
     url = transfer.without_login(source.url)
     origin = {"url": url, "size": os.path.getsize(path), "sha256": files.sha256(path)}
     _check_hash(source, origin)

@@ -1,11 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The public data sets: addresses, sizes, hashes, licences, and the files that are kept.
+"""The public data sets: addresses, sizes, hashes, licences, and the files to keep.
 
-They are in table.json. Addresses, sizes and SHA-256 are those that two public lists of downloads
-record: dataset_infos.json of huggingface/datasets and url_checksums of tensorflow/datasets. (The
-lists have RACE by http; https is where that leads.) Where they have no size and hash, the first
-download's are recorded. None of the files was fetched to write the table.
+data_set_table.json has them. Addresses, sizes and SHA-256 come from two public lists of downloads:
+dataset_infos.json of huggingface/datasets and url_checksums of tensorflow/datasets. (The lists have
+RACE's http address, which redirects to https.) If they lack a file's size and hash, the first
+download records them. To write the table, no file was downloaded.
 """
 
 import json
@@ -25,18 +25,18 @@ class DataSet(NamedTuple):
     name: str
     folder: str
     sources: Sequence[Source]
-    # What is kept: of archives the ends of paths, in which * stands for a part of a name; of a
-    # single file its new name.
+    # The files to keep: for an archive, the ends of their paths, in which * stands for part of a
+    # name; for a single file, its new name.
     files: Sequence[str]
     licence: str
-    flags: str  # that take it, of `script`
+    flags: str  # flags with which `script` reads the data set
     script: str = "run_classifier"
-    group: str = ""  # a name for several
-    by_hand: str = ""  # where to ask for it, if it is not to be had by an address
+    group: str = ""  # a name for several data sets
+    by_hand: str = ""  # the place to ask for the data set, if it has no address
 
     @property
     def size(self) -> int:
-        """Returns the bytes to fetch; 0 if that is not known."""
+        """Returns the bytes to download; 0 if unknown."""
         sizes = [source.size for source in self.sources]
         return sum(sizes) if all(sizes) else 0
 
@@ -53,25 +53,25 @@ def find(name: str) -> List[DataSet]:
     """Returns the data sets for comma-separated names of data sets or groups.
 
     Raises:
-      ValueError: one is unknown; the message has the nearest, and all.
+      UserError: a name is unknown. The message has similar names, and all names.
     """
     data_sets = {}
     for part in filter(None, (part.strip().lower() for part in name.split(","))):
-        several = [item for item in DATA_SETS.values() if part in (item.name, item.group)]
-        if not several:
+        matches = [item for item in DATA_SETS.values() if part in (item.name, item.group)]
+        if not matches:
             names = [*GROUPS, *DATA_SETS]
             hint = wording.did_you_mean(part, names)
             raise UserError(f"Unknown data set {part!r}.{hint} Names: {', '.join(names)}.")
-        data_sets.update({item.name: item for item in several})
+        data_sets.update({item.name: item for item in matches})
     return list(data_sets.values())
 
 
 def how_to_get(folders: Container[str], data_dir: str) -> str:
-    """Returns advice for a message about missing data: how to get them; "" if unknown.
+    """Returns a sentence on how to get missing data; "" if the data set is unknown.
 
     Args:
-      folders: the names that the folder of the data set may have, of which the table knows one.
-      data_dir: where that folder is missed, or itself.
+      folders: the names that the folder of the data set may have.
+      data_dir: the missing folder, or the folder that should have it.
     """
     for item in DATA_SETS.values():
         if item.folder not in folders or "://" in data_dir:
@@ -79,7 +79,7 @@ def how_to_get(folders: Container[str], data_dir: str) -> str:
         parent, name = os.path.split(os.path.normpath(data_dir))
         folder = (parent or ".") if name == item.folder else os.path.join(parent, name)
         if os.path.isfile(folder) or os.path.lexists(os.path.join(folder, item.folder)):
-            continue  # a download leaves it as it is
+            continue  # A download would not replace it.
         if item.by_hand:
             return f" {item.name} is available on request only: {item.by_hand}."
         command = f"python -m albert download_data {item.name} --data_dir={shlex.quote(folder)}"

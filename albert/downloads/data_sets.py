@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads a data set, and arranges its files in the folder that the scripts read."""
+"""Downloads a data set, and arranges its files as the scripts read them."""
 
 import fnmatch
 import functools
@@ -21,12 +21,12 @@ def obtain(data_set: DataSet, data_dir: str, flags: TransferFlags = USUAL) -> st
     """Returns the folder of a data set below `data_dir`; downloads it if it is missing.
 
     Args:
-      data_set: which one.
-      data_dir: a folder of this machine.
-      flags: of the transfer.
+      data_set: a row of the table.
+      data_dir: a folder on this machine.
+      flags: the source and the limits of the download.
 
     Raises:
-      UserError: see cache.obtain; or it cannot be had by an address.
+      UserError: see cache.obtain; or the data set is missing, and available on request only.
     """
     folder = os.path.join(data_dir, data_set.folder)
     if data_set.by_hand:
@@ -43,13 +43,13 @@ def obtain(data_set: DataSet, data_dir: str, flags: TransferFlags = USUAL) -> st
 
 
 def _missing(data_set: DataSet, folder: str) -> str:
-    """Those of its files that are not in a folder."""
+    """Lists the data set's files that a folder lacks; "" if it has all."""
     inside = os.path.join(glob.escape(folder), "")
     return ", ".join(name for name in data_set.files if not glob.glob(inside + name))
 
 
 def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
-    """Takes files out of archives, and single files as they are."""
+    """Unpacks archives, and copies single files."""
 
     def is_wanted(path: str) -> bool:
         return any(fnmatch.fnmatchcase(f"/{path}", f"*/{name}") for name in data_set.files)
@@ -60,7 +60,7 @@ def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
             continue
         unpacked = os.path.join(folder, ".archive")
         members = archives.unpack(path, unpacked, is_wanted)
-        # Some archives hold earlier versions too, in folders of their own below.
+        # Some archives also have earlier versions, in folders of their own below.
         top = min((member.count("/") for member in members), default=0)
         for member in members:
             if member.count("/") == top:
@@ -74,7 +74,7 @@ def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
 
 
 def _make_mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:
-    """GLUE's MRPC: Microsoft's two files, from which the pairs with these ids are the dev data."""
+    """Makes GLUE's MRPC from Microsoft's two files and the list of the ids of the dev pairs."""
     (header, *rows), (_, *tests), dev_ids = map(_rows, paths)
     parts = {name: [header] for name in data_set.files}
     for row in rows:
@@ -87,6 +87,6 @@ def _make_mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:
 
 
 def _rows(path: str) -> List[List[str]]:
-    """The cells of the lines that are not blank."""
+    """Returns the cells of each line that is not blank."""
     with open(path, encoding="utf-8") as stream:
         return [line.strip().split("\t") for line in stream if line.strip()]

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of the download scripts, and published files."""
+"""The flags of the download scripts, and the description of a published file."""
 
 import dataclasses
 import functools
@@ -13,8 +13,8 @@ class Source(NamedTuple):
     """A published file."""
 
     url: str
-    sha256: Optional[str] = None  # that it must have, if that is known
-    size: int = 0  # bytes; 0 if that is not known
+    sha256: Optional[str] = None  # the file's SHA-256; None if unknown
+    size: int = 0  # bytes; 0 if unknown
 
     @property
     def name(self) -> str:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Downloads large files over HTTP, and resumes interrupted downloads.
 
-`fetch` writes the received part to `path`, and the address, size and version tag (ETag) of the
-server to `path`.json, if the server sends both. The next call asks for the rest of the same
+`fetch` writes the received part to `path`. If the server sends a size and a version tag (ETag),
+`fetch` writes them to `path`.json, with the address. The next call asks for the rest of the same
 version.
 """
 
@@ -20,8 +20,8 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-CHUNK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
-PAUSES = (1, 2, 4, 8, 15, 30)  # seconds before another attempt to get the rest
+CHUNK_BYTES = 1 << 16  # If a connection breaks, at most this much is lost.
+PAUSES = (1, 2, 4, 8, 15, 30)  # seconds before each new attempt
 _NOTE = {"url": str, "version": re.compile('(?#an ETag)"[ -~]*'), "size": json_files.COUNT}
 _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
 
@@ -31,7 +31,7 @@ class UnreachableError(UserError, ConnectionError):
 
 
 def without_login(text: str) -> str:
-    """Returns an address, or a text with addresses, without the "user:password@" in them."""
+    """Removes "user:password@" from the addresses in a text."""
     return re.sub(r"//[^/\s]*@", "//", text)
 
 
@@ -43,17 +43,17 @@ def discard(path: str) -> None:
 
 
 def fetch(url: str, path: str, flags: TransferFlags) -> None:
-    """Downloads a file, continuing an earlier transfer of the same version.
+    """Downloads a file. Resumes an earlier download of the same version.
 
     Args:
-      url: http or https address; https is not left for http.
-      path: local file; with it comes `path`.json.
-      flags: with the limits of time and size.
+      url: http or https address. A redirection from https to http is an error.
+      path: the local file to write, beside which there is `path`.json.
+      flags: the limits of time and size.
 
     Raises:
-      UserError: the server has no such file, or it is too large.
-      UnreachableError: the server cannot be reached, or the transfer stops again and again or takes
-        too long. What has arrived stays.
+      UserError: the server does not have the file, or the file is too large.
+      UnreachableError: the server cannot be reached, or the download stops repeatedly or takes too
+        long. The received part stays.
     """
     import requests
 
@@ -62,16 +62,16 @@ def fetch(url: str, path: str, flags: TransferFlags) -> None:
     _LOGGER.info("Downloading %s.", shown)
     session = requests.Session()
     if url.startswith("https:"):
-        del session.adapters["http://"]  # so that no redirection leads there
+        del session.adapters["http://"]  # A redirection to http raises an error.
     for pause in (*PAUSES, None):
         try:
             _receive(session, url, path, limit_gb=flags.size_limit_gb, deadline=deadline)
             return
         except requests.RequestException as error:
-            # Messages are nested: keep the innermost.
+            # Messages are nested. Keep the innermost.
             reason = re.sub(r""".*[)>]: |^\('|', .*|"\)+$""", "", without_login(str(error)))
             status = getattr(error.response, "status_code", None)
-            # ValueError: the address is none, or leads to http.
+            # ValueError: the address is invalid, or redirects to http.
             if isinstance(error, ValueError) or (status and status < 500 and status != 429):
                 raise UserError(
                     f"{shown} cannot be downloaded: {reason}. Check the address."
@@ -89,7 +89,7 @@ def fetch(url: str, path: str, flags: TransferFlags) -> None:
 
 
 def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: float) -> None:
-    """Makes one request, for the rest of what is at `path`, and writes what arrives."""
+    """Requests the rest of the file once, and appends the received bytes to `path`."""
     import requests
 
     shown, note = without_login(url), f"{path}.json"
@@ -106,14 +106,14 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
     with session.get(url, headers=headers, stream=True, timeout=tuple(timeouts)) as response:
         is_rest = response.headers.get("Content-Range") == f"bytes {start}-{size - 1}/{size}"
         if start and response.status_code in (206, 416) and not is_rest:
-            os.remove(note)  # the next request is for all of it
+            os.remove(note)  # So the next request is for the whole file.
             raise requests.ConnectionError("the file on the server has changed")
         response.raise_for_status()
         if response.status_code != 206:
             start, size = 0, response.raw.length_remaining or 0
             version = response.headers.get("ETag", "")
             discard(path)
-            if size and version.startswith('"'):  # W/"..." does not promise the same bytes
+            if size and version.startswith('"'):  # A weak tag, W/"...", may be for other bytes.
                 files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
         bar = progress.Progress(
             os.path.basename(shown), size / 1e6 or None, unit="MB", done=start / 1e6

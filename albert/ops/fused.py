@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The encoder's element-wise work as custom-gradient functions over XLA clusters.
 
-Functions and results are those of `ops.plain`, which has their docstrings. Each keeps only its
-inputs for the backward pass and recomputes the rest there; each forward and each backward body is
-one compiled pass over memory. Matrix products run outside the clusters.
+The functions and their results are the same as in `ops.plain`, which has the docstrings. Each
+function keeps only its inputs for the backward pass, and recomputes the rest there. Each forward
+and each backward body is one compiled pass over memory. Matrix products run outside the clusters.
 """
 
 import functools
@@ -26,7 +26,7 @@ def _float32(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _with_gradient(forward: Callable, backward: Callable) -> Callable:
-    """The function `forward`, whose gradients are backward(upstream, output, *inputs)."""
+    """Returns `forward` with the gradients backward(upstream, output, *inputs)."""
 
     @tf.custom_gradient
     def function(*inputs):
@@ -37,7 +37,7 @@ def _with_gradient(forward: Callable, backward: Callable) -> Callable:
 
 
 def column_sum(matrix: tf.Tensor) -> tf.Tensor:
-    """Returns the sum over rows of [T, H] as [H]; a product with ones, which oneDNN runs fast."""
+    """Returns the sum over rows of [T, H] as [H]. Multiplies by ones, which is fast in oneDNN."""
     ones = tf.ones([1, tf.shape(matrix)[0]], matrix.dtype)
     return tf.reshape(tf.matmul(ones, matrix), [-1])
 
@@ -50,8 +50,8 @@ def _bias_cluster(product, bias):
 def _add_bias(product: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
     """Returns a product [T, H] plus bias [H].
 
-    TensorFlow joins a BiasAdd with the product before it. In bfloat16 oneDNN's joined operation
-    has 0.6 times the rate of the product alone on processors with a matrix unit.
+    In bfloat16, does not use BiasAdd: TensorFlow joins it with the product before it, and on
+    processors with a matrix unit, oneDNN's joined operation has 0.6 times the product's speed.
     """
     if product.dtype == tf.bfloat16:
         return _bias_cluster(product, bias)
@@ -90,7 +90,7 @@ def _gelu_forward(hidden, bias):
 
 @compat.xla_cluster
 def _gelu_backward(hidden, bias, upstream):
-    """Gives gelu(hidden + bias) again and the sum's gradient; both need the same tanh."""
+    """Returns gelu(hidden + bias) and the gradient of hidden + bias, which need the same tanh."""
     x = _float32(hidden) + _float32(bias)
     tanh = _gelu_tanh(x)
     half = 0.5 * (1.0 + tanh)
@@ -104,8 +104,8 @@ def feed_forward(
 ) -> tf.Tensor:
     """Returns the feed-forward block.
 
-    With gelu only the product before it is kept for the backward pass; gelu itself is recomputed
-    in the cluster that needs its tanh anyway. Other activations run as plain operations.
+    With gelu, keeps only the product before it for the backward pass, and recomputes gelu in the
+    cluster that needs its tanh anyway. Other activations run as plain operations.
     """
     if activation is not plain.gelu:
         return plain.feed_forward(inputs, intermediate, output, activation=activation)
@@ -136,7 +136,7 @@ def feed_forward(
 
 
 def _standardise(total):
-    """Rows of [T, H] with mean 0 and variance 1, and the reciprocal of their deviation [T, 1]."""
+    """Scales rows of [T, H] to mean 0 and variance 1. Also returns 1 / deviation, [T, 1]."""
     centred = total - tf.reduce_mean(total, axis=-1, keepdims=True)
     variance = tf.reduce_mean(centred * centred, axis=-1, keepdims=True)
     inverse_deviation = tf.math.rsqrt(variance + LAYER_NORM_EPSILON)
@@ -144,7 +144,7 @@ def _standardise(total):
 
 
 def _total(parts):
-    """The float32 sum of one tensor or two."""
+    """Returns the float32 sum of one or two tensors."""
     return functools.reduce(lambda x, y: x + y, map(_float32, parts))
 
 
@@ -157,7 +157,7 @@ def _norm_forward(*tensors):
 
 @compat.xla_cluster
 def _norm_backward(*tensors):
-    """Gradients of each part [T, H], beta [H] and gamma [H]."""
+    """Returns the gradients of each part [T, H], beta [H] and gamma [H]."""
     *parts, gamma, upstream = tensors
     standard, inverse_deviation = _standardise(_total(parts))
     upstream = _float32(upstream)
@@ -221,7 +221,7 @@ def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
 
 @functools.lru_cache(maxsize=None)
 def _dropout_cluster(rate: float):
-    """The compiled form of `ops.plain.dropout` for one rate."""
+    """Compiles `ops.plain.dropout` for one rate."""
 
     def drop(tensor, keep):
         return plain.dropout(tensor, keep, rate)
@@ -248,14 +248,14 @@ def _sums(*tensors):
 def shared(
     weights: Sequence[tf.Tensor], used: Sequence[tf.Tensor]
 ) -> Tuple[List[tf.Tensor], List[tf.Tensor]]:
-    """Returns the tensors for one use of shared weights, and the weights for the uses after it.
+    """Returns (tensors for one use of shared weights, weights for the next use).
 
-    The gradients of all uses are added up in float32, one by one on the way back through the
-    layers; otherwise those of all layers would be kept until they can be added at once.
+    The backward pass adds the gradient of each use in float32 as it reaches it. Otherwise it would
+    keep the gradients of all layers to add them at the end.
 
     Args:
       weights: float32.
-      used: the same in the dtype of the use.
+      used: the same weights in the dtype of this use.
     """
     constants = [tf.stop_gradient(tensor) for tensor in used]
 
@@ -275,7 +275,7 @@ def shared(
 
 @compat.xla_cluster
 def _normaliser_forward(logits):
-    """The logarithm of the sum of exponentials of each row, [N, V] -> [N]."""
+    """Returns log(sum(exp(row))) of each row, [N, V] -> [N]."""
     highest = tf.reduce_max(logits, axis=-1, keepdims=True)
     total = tf.reduce_sum(tf.exp(logits - highest), axis=-1, keepdims=True)
     return tf.squeeze(highest + tf.log(total), -1)
@@ -283,7 +283,7 @@ def _normaliser_forward(logits):
 
 @functools.lru_cache(maxsize=None)
 def _vocabulary_backward(dtype: tf.DType):
-    """The compiled gradient of the logits in a dtype."""
+    """Compiles the function that returns the gradient of the logits in a dtype."""
 
     def gradient(logits, *rest):
         normaliser, labels, upstream = rest
@@ -298,10 +298,10 @@ def _vocabulary_backward(dtype: tf.DType):
 def vocabulary_loss(
     inputs: tf.Tensor, weights: Dense, labels: tf.Tensor, *, compute_dtype: tf.DType
 ) -> Tuple[tf.Tensor, tf.Tensor]:
-    """Returns the cross entropies and the logits, through which no gradient goes.
+    """Returns (cross entropies, logits). The logits have no gradient.
 
-    The logits are float32 products. With bfloat16 the gradient of the logits is written in it, and
-    multiplied in it; in float16 most of it would be zero.
+    The logits are float32 products. If `compute_dtype` is bfloat16, the gradient of the logits and
+    its products are bfloat16. In float16, most of that gradient would be zero.
     """
     dtype = tf.bfloat16 if compute_dtype == tf.bfloat16 else tf.float32
     table, bias = (tf.convert_to_tensor(weight) for weight in weights)
@@ -311,10 +311,11 @@ def vocabulary_loss(
     def cross_entropy(x, kernel, offset):
         del offset
         normaliser = _normaliser_forward(logits)
-        # For an unknown word an error on CPUs, and NaN where GPUs would take 0.
-        of_labels = plain.gather_columns(logits, labels)
-        is_known = (labels >= 0) & (labels < tf.shape(logits, out_type=labels.dtype)[1])
-        of_labels = tf.where(is_known, of_labels, float("nan") * tf.ones_like(of_labels))
+        # A label outside the vocabulary is an error on CPUs. On GPUs, which would gather 0, the
+        # loss becomes NaN.
+        label_logits = plain.gather_columns(logits, labels)
+        is_valid = (labels >= 0) & (labels < tf.shape(logits, out_type=labels.dtype)[1])
+        label_logits = tf.where(is_valid, label_logits, float("nan") * tf.ones_like(label_logits))
 
         def gradient(upstream):
             d_logits = _vocabulary_backward(dtype)(logits, normaliser, labels, upstream)
@@ -322,6 +323,6 @@ def vocabulary_loss(
             d_kernel = tf.matmul(d_logits, tf.cast(x, dtype), transpose_a=True)
             return _float32(d_x), _float32(d_kernel), _float32(column_sum(d_logits))
 
-        return normaliser - of_labels, gradient
+        return normaliser - label_logits, gradient
 
     return cross_entropy(inputs, table, bias), logits

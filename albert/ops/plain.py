@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The encoder's layers as plain operations that load and differentiate anywhere.
+"""The encoder's layers as plain operations, which every runtime can load and differentiate.
 
 `ops.fused` has the same functions as compiled clusters. A model uses one of the two modules.
-Exports (TF-Hub, SavedModel, TFLite) use this one. Dimensions: T tokens (batch
-times sequence), H hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
+Exports (TF-Hub, SavedModel, TFLite) use this one. Dimensions: T tokens (batch times sequence), H
+hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
 """
 
 from typing import Callable, NamedTuple, Optional, Tuple
@@ -32,9 +32,9 @@ class Norm(NamedTuple):
 def gelu(x: tf.Tensor) -> tf.Tensor:
     """Returns the tanh form of gelu, 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 
-    Source: arXiv:1606.08415, section 2. TensorFlow Lite's converter recognises the operations in
-    this order and makes one of them. From float16, where the slope's square of an input above 256
-    is infinite, it goes over float32.
+    Source: arXiv:1606.08415, section 2. TensorFlow Lite's converter fuses the operations if they
+    are in this order. Float16 inputs are computed in float32, because the gradient squares x, which
+    overflows in float16 if x is above 256.
     """
     if x.dtype == tf.float16:
         return tf.cast(gelu(tf.cast(x, tf.float32)), tf.float16)
@@ -75,28 +75,28 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
 def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
     """Returns softmax(scores + attention_bias) over the last axis, computed in float32.
 
-    Scores are [B, N, S, S]; the bias is float32 and broadcastable, large negative where a key is
-    masked.
+    Scores are [B, N, S, S]. The bias is float32 and broadcastable: a large negative number for a
+    masked key.
     """
     return tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32) + attention_bias), scores.dtype)
 
 
 def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     """Returns `inputs` with elements zero where `keep` (bool) is False, the rest / (1 - rate)."""
-    kept = inputs * tf.cast(1.0 / (1.0 - rate), inputs.dtype)
-    return tf.where(keep, kept, tf.zeros_like(kept))
+    scaled = inputs * tf.cast(1.0 / (1.0 - rate), inputs.dtype)
+    return tf.where(keep, scaled, tf.zeros_like(scaled))
 
 
 def logits(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
-    """Returns the logits of N places [N, E] over a vocabulary of V words, float32 [N, V].
+    """Returns the logits of N positions [N, E] over a vocabulary of V words, float32 [N, V].
 
-    The kernel is the table of the words, [V, E].
+    The kernel is the word embedding table, [V, E].
     """
     return tf.nn.bias_add(tf.matmul(inputs, weights.kernel, transpose_b=True), weights.bias)
 
 
 def gather_columns(scores: tf.Tensor, columns: tf.Tensor) -> tf.Tensor:
-    """Returns the value of one column [N] of each row of [N, V]: [N]."""
+    """Returns the score in column columns[n] of each row n, from [N, V]: [N]."""
     return tf.squeeze(tf.gather(scores, columns[:, tf.newaxis], batch_dims=1), 1)
 
 
