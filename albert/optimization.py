@@ -295,8 +295,7 @@ def build_train_step(
       use_xla: compile the element-wise part.
       excluded_tvars: names of variables that must not change, with or without ":0".
       loss_scale: for float16. `gradients` must be gradients of the loss times its value.
-      schedule: num_train_steps and other arguments of `learning_rate_schedule`. The update uses the
-        learning rate at the global step before it.
+      schedule: num_train_steps and other arguments of `learning_rate_schedule`.
 
     Raises:
       ValueError: an unknown optimizer or variable name, or no variable to train.
