@@ -281,9 +281,8 @@ def build_train_step(
 ) -> TrainStep:
     """Builds one update of the trainable variables: clipping, then AdamW or LAMB.
 
-    With replicas (tf.distribute) or shards (TPU), each loss is the mean over the replica's own
-    batch. The gradients are averaged over the replicas and then clipped. So N replicas with batches
-    of b train like one device with a batch of N * b. Estimator reports the mean of the losses.
+    With replicas (tf.distribute) or shards (TPU), each loss is the mean over the replica's batch.
+    Gradients are averaged, then clipped: N replicas with batches of b train as one with N * b.
 
     If the gradient norm is NaN or infinite, the step fails. On a TPU, or if the loss scale can
     still go down, the update is skipped.
