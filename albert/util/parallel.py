@@ -8,6 +8,7 @@ shared. Threads read many files, because remote storage answers each request slo
 
 import collections
 import contextlib
+import gc
 import itertools
 import multiprocessing
 import os
@@ -90,6 +91,9 @@ def _begin(function: Callable[[Any], Any], parent: int) -> None:
     """Prepares a worker process."""
     global _function
     _function = function
+    # Do not collect the parent's objects here: a TensorFlow session that is closed after a fork
+    # ends the process.
+    gc.freeze()
     multiprocessing.current_process().daemon = True  # `feature_cache` starts no workers in it
     for number in (signal.SIGINT, signal.SIGUSR1):  # The parent handles these.
         signal.signal(number, signal.SIG_IGN)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forked workers: order, bounds, failures, and nothing left behind."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -94,6 +95,30 @@ def test_ordered_map_of_killed_parent():
     output, _ = parent.communicate(timeout=30)
     assert parent.returncode == -signal.SIGKILL
     assert 1 <= len(set(output.split())) <= 2
+
+
+class Closing:
+    """A part of a cycle, which says in which process it ends."""
+
+    def __init__(self, path):
+        self.cycle, self.path = self, path
+
+    def __del__(self):
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(f"{os.getpid()}\n")
+
+
+def test_workers_do_not_collect_what_the_parent_made(tmp_path):
+    path = tmp_path / "ended"
+    gc.collect()
+    gc.disable()
+    try:
+        Closing(path)
+        assert len(list(parallel.ordered_map(lambda task: gc.collect(), range(4), 2))) == 4
+        gc.collect()
+    finally:
+        gc.enable()
+    assert path.read_text().split() == [str(os.getpid())]
 
 
 def test_in_threads_works_in_parallel_and_in_order():
