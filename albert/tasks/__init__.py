@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of tasks, a folder each. A task has the same parts under the same names."""
+"""The tasks, one folder each. The folders use the same names for the same parts of a task."""

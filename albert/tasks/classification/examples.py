@@ -4,7 +4,8 @@
 
     data = read_file(task, "glue/MRPC/train.tsv", "train")
 
-Texts stay as written (`data.rows`). Repairs are counted, and errors name file and line.
+Texts stay as they are in the file (see `data.rows`). Skipped and repaired rows are counted, and
+errors name the file and the line.
 """
 
 import dataclasses
@@ -33,9 +34,9 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 _QUOTED = re.compile('"(?:[^"]|"")*"')  # a cell as CSV quotes it
-_ODD_SHARE = 0.01  # of the rows; a file with more is probably of another kind
+_MAX_ODD_FRACTION = 0.01  # a file with more odd rows probably has another format
 
-# Usual names of columns and fields, in the order in which they are looked for.
+# Usual names of columns and fields, in search order.
 TEXT_NAMES = ("text_a", "sentence", "text", "review", "content")
 FIRST_NAMES = (
     "text_a",
@@ -63,9 +64,9 @@ GUID_NAMES = ("index", "id", "guid", "idx")
 _TEXT_WORDS = {name.lower() for name in (*TEXT_NAMES, *FIRST_NAMES, *SECOND_NAMES)}
 _LABEL_WORDS = {name.lower() for name in LABEL_NAMES}
 
-# Usual names of a split's files without ending, in the order in which they are looked for.
-# OCNLI's train file has the number of its examples, the largest first; CLUE's test files have the
-# version of the leader board, the newest first.
+# Usual names of a split's files without ending, in search order. OCNLI's training files have the
+# number of examples in their names; the largest comes first. CLUE's test files have the version of
+# the leaderboard; the newest comes first.
 _STEMS = {
     "train": "train train.50k train.30k train.10k train.3k train.1k multinli.train.zh "
     "multinli/multinli.train.zh",
@@ -79,7 +80,7 @@ _ENDINGS = (".tsv", ".csv", ".txt", ".json", ".jsonl")
 class InputExample:
     """A text or a pair of texts; the label is a name, a number (regression) or None (test data)."""
 
-    guid: str  # the example's name in results
+    guid: str  # ID of the example in results
     text_a: str
     text_b: Optional[str] = None
     label: Union[str, float, None] = None
@@ -88,25 +89,25 @@ class InputExample:
 # ---------------------------------------------------------------------------------- declarations
 
 
-# The number of a cell, from 0 or (negative) from the end; a name in the header row or of a JSON
-# field; several such names, of which the first that is there counts; or None.
+# A column number (from 0, or negative from the end), the name of a column or JSON field, a tuple of
+# names (the first that exists counts), or None.
 Column = Any
 
 
 class Columns(NamedTuple):
-    """The columns of an example in a row. A list of strings in a field is joined by spaces."""
+    """The columns of an example's parts. A list of strings in a field is joined by spaces."""
 
     text_a: Column
     text_b: Column = None
     label: Column = None
-    guid: Column = None  # None, or not there: "<role>-<row>"
+    guid: Column = None  # if None or missing, the ID is "<role>-<row>"
     header: Optional[bool] = None  # of TSV and CSV; None: the first row decides
-    # Makes examples of an object whose fields are not the texts themselves.
+    # Builds examples from a row whose fields are not the texts themselves.
     render: Optional[Callable[[Mapping[str, Any]], List[InputExample]]] = None
 
 
 class Recipe(NamedTuple):
-    """Hyper-parameters that are known to work. Training is given in steps or epochs, not both."""
+    """Hyper-parameters that work well. They have either train_step or num_train_epochs."""
 
     max_seq_length: int
     train_batch_size: int
@@ -119,7 +120,7 @@ class Recipe(NamedTuple):
 
 
 def role_of(split: str) -> str:
-    """Returns "train", "dev" or "test" of a split's name such as "dev_matched"."""
+    """Returns a split's role, "train", "dev" or "test": "dev" for "dev_matched"."""
     return split.split("_")[0]
 
 
@@ -129,44 +130,44 @@ class Task(NamedTuple):
     name: str
     labels: Tuple[str, ...]  # in the order of their ids; () is regression
     recipe: Recipe
-    folders: Tuple[str, ...]  # names of its folder, the official one first; any case is accepted
-    columns: Tuple[Columns, ...]  # the first that a file has count
-    splits: Tuple[str, ...] = ("train", "dev", "test")  # or names that begin with "dev" or "test"
-    submissions: Mapping[str, str] = {}  # test split of GLUE -> the file with its predictions
-    # Measured beside eval_loss; the first chooses the checkpoint, on the first dev split.
+    folders: Tuple[str, ...]  # names of the data folder, the official one first; case-insensitive
+    columns: Tuple[Columns, ...]  # the first that a file has is used
+    splits: Tuple[str, ...] = ("train", "dev", "test")  # names begin with train, dev or test
+    submissions: Mapping[str, str] = {}  # GLUE: test split -> file with its predictions
+    # Metrics besides eval_loss. The first one, on the first dev split, chooses the best checkpoint.
     metrics: Tuple[str, ...] = ("eval_accuracy",)
-    label_aliases: Mapping[str, str] = {}  # other spellings -> label; "": drop these examples
-    # The names of labels that are numbers from 0; (): those that a Parquet file has.
+    label_aliases: Mapping[str, str] = {}  # other spelling -> label; "": drop the example
+    # Names of the labels 0, 1, ... in files of a hub; (): a Parquet file has the names.
     hub_labels: Tuple[str, ...] = ()
-    language: str = ""  # in the column "language" of a file with several
-    examples_per_row: int = 1  # in the data file; of several, the most probable one is the answer
-    # split -> its file below the folder; None: of a usual name
+    language: str = ""  # rows to use if a file has the column "language"
+    examples_per_row: int = 1  # if more, the answer is the most probable example of a row
+    # Split -> file in the data folder; None: search for usual names.
     files: Mapping[str, Optional[str]] = {}
 
     @property
     def is_regression(self) -> bool:
-        """Returns whether the label is a number."""
+        """Whether the label is a number."""
         return not self.labels
 
     @property
     def is_pair(self) -> bool:
-        """Returns whether an example has two texts."""
+        """Whether an example has two texts."""
         return self.columns[0].text_b is not None
 
     def split_names(self, role: str) -> List[str]:
-        """Returns the names of the splits of a role; the first of "dev" decides."""
+        """Returns the splits of a role. The first "dev" split chooses the best checkpoint."""
         return [split for split in self.splits if role_of(split) == role]
 
     def suffix(self, split: str) -> str:
-        """Returns what a split's file names add: "_mismatched", or "" for the first of its role."""
+        """Returns the suffix of a split's files: "_mismatched", or "" for a role's first split."""
         role = role_of(split)
         return "" if split == self.split_names(role)[0] else split[len(role) :]
 
     def files_of(self, split: str) -> List[str]:
-        """Returns the possible names of a split's file; the last are patterns of Parquet files."""
-        named = self.files.get(split)
-        if named:
-            return [named]
+        """Returns possible names of a split's file; the last ones are patterns for Parquet."""
+        file_name = self.files.get(split)
+        if file_name:
+            return [file_name]
         stems = _STEMS.get(split, split).split()
         hub = split.replace("dev", "validation")
         hub_stems = (f"{hub}-*", f"data/{hub}-*", f"{hub}/*", hub, split)
@@ -182,23 +183,23 @@ class TaskData(NamedTuple):
 
     examples: List[InputExample]
     files: List[str]
-    columns: Tuple[str, ...]  # names of the texts' columns or fields, where the file has them
+    columns: Tuple[str, ...]  # names of the texts' columns or fields, if the file has names
 
 
 def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = ()) -> TaskData:
-    """Reads examples from a file; see `data.rows`. Skips a few short rows of training data.
+    """Reads examples from a file; see `data.rows`. Skips short rows of training data if few.
 
     Args:
-      task: the declaration.
-      path: of the file, or a pattern of Parquet files.
-      split: its name, or its role. "": texts to predict, in columns that are called as in `names`,
-        as the task's or as usual, or are the only ones. Labels are then not read, and numbers from
-        0 name the examples that have no name.
-      names: of the texts' columns in the training data.
+      task: declaration of the task.
+      path: a file, or a pattern for Parquet files.
+      split: name or role of the split. "" reads texts to predict: their columns have the names in
+        `names`, the task's names or usual names, or are the only columns. Labels are not read.
+        Examples without an ID are numbered from 0.
+      names: names of the texts' columns in the training data.
 
     Raises:
-      UserError: there is no such file, it lacks the columns, rows have too few or too many, a label
-        is unknown (file and line are named), or there is no example.
+      UserError: the file is missing, lacks columns or has no example; too many rows are too short
+        or too long; or a label is unknown. The message names the file and the line.
     """
     path = os.path.expanduser(str(path))
     parts = (files.ending(path) == parquet.ENDING and parquet.parts(path)) or [path]
@@ -236,7 +237,7 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
             examples.append(example)
             if not (example.text_a.strip() and (example.text_b is None or example.text_b.strip())):
                 empty.append(row.where)
-    if len(short) > (_ODD_SHARE * len(rows) if role == "train" else 0) or not examples:
+    if len(short) > (_MAX_ODD_FRACTION * len(rows) if role == "train" else 0) or not examples:
         problem = short[0] if short else f"'{path}' holds no example"
         raise UserError(f"{problem} ({len(short)} of {len(rows)} rows are too short).")
     odd = {"long rows cut": long, "short rows skipped": short, "empty texts": empty}
@@ -254,8 +255,8 @@ def _refuse_label(task: Task, row: Row, label: Any, *, is_first: bool) -> None:
 
 
 def _log_file(summary: str, odd: Mapping[str, List[str]], *, header: Sequence[str]) -> None:
-    """Logs a line with the header and the places of odd rows; a warning if there are any."""
-    notes = [f"{what}: {len(places)} (first {places[0]})" for what, places in odd.items() if places]
+    """Logs a line with the header and the odd rows; it is a warning if a row is odd."""
+    notes = [f"{kind}: {len(lines)} (first {lines[0]})" for kind, lines in odd.items() if lines]
     level = logging.WARNING if notes else logging.INFO
     if header:
         notes.append(f"header: {wording.listed([name[:40] for name in header])}")
@@ -263,14 +264,14 @@ def _log_file(summary: str, odd: Mapping[str, List[str]], *, header: Sequence[st
 
 
 def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
-    """Where rows of a table have more cells than the first. Warns of quotes as CSV has them.
+    """Returns the lines of rows with more cells than the first. Warns about cells quoted as in CSV.
 
     Raises:
-      UserError: many rows are too long. A tab in a text shifts the cells after it.
+      UserError: many rows are too long, for example because a text has a tab.
     """
     width = len(rows[0].values)
     long = [row.where for row in rows if any(map(str.strip, row.values[width:]))]
-    if len(long) > _ODD_SHARE * len(rows):
+    if len(long) > _MAX_ODD_FRACTION * len(rows):
         raise UserError(f"{long[0]}: {len(long)} of {len(rows)} rows have too many columns.")
     quoted = [cell for row in rows for cell in row.values if '"' in cell]
     is_csv = files.ending(path) == csv_rows.ENDING
@@ -288,7 +289,7 @@ def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
 def _examples_of(
     row: Row, columns: Columns, first: Row, *, is_labelled: bool
 ) -> List[InputExample]:
-    """The examples of a row, their labels as they stand there; KeyError for a row cut short."""
+    """Returns a row's examples, with labels as in the file; KeyError if the row is too short."""
     fields = row.fields
     if columns.render:
         return columns.render(dict(zip(first.values, row.values)) if row.is_table else fields)
@@ -300,9 +301,9 @@ def _examples_of(
 
 
 def text_of(value: Any) -> str:
-    """Returns a JSON text or number, or a list of them joined by spaces; TypeError otherwise.
+    """Returns a JSON string or number as text, and a list of them joined by spaces.
 
-    NaN is how pandas writes a missing text, and is none.
+    Raises TypeError for anything else, and for NaN, which pandas writes for a missing text.
     """
     if isinstance(value, list):
         return " ".join(map(text_of, value))
@@ -317,9 +318,9 @@ def text_of(value: Any) -> str:
 
 
 def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence[str]) -> Columns:
-    """Returns where a file has the columns, as keys of `Row.fields`; None for one that it lacks.
+    """Returns a file's columns as keys of `Row.fields`; None for an optional column that it lacks.
 
-    `header` says whether the first row is one. Arguments and errors are those of `read_file`.
+    `header` says whether the first row is a header. Arguments and errors are as in `read_file`.
     """
     first = rows[0]
     needed = 3 if role in ("train", "dev") else 2  # texts, and the label
@@ -344,10 +345,10 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence
 
 
 def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task) -> bool:
-    """Whether the first row of a table is a header.
+    """Returns whether the first row of a table is a header.
 
-    It is if a column was found by its name; with numbers for columns, if it has usual names for the
-    label or for all texts, and no label.
+    It is a header if it has the name of a column. If all columns are numbers, it is a header if it
+    has usual names for the label or for all texts, and no label of the task.
     """
     if columns.header is not None:
         return columns.header
@@ -363,7 +364,7 @@ def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task
 
 
 def _prediction_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -> List[Columns]:
-    """Where texts may be: under the task's names, under usual ones, or in the only columns."""
+    """Returns possible columns of texts to predict: the task's names, usual names, only columns."""
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
     trained = [Columns(*names)] if len(names) == len(texts) else []
     candidates = [
@@ -372,9 +373,9 @@ def _prediction_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -
         if not isinstance(columns.text_a, int)
     ]
     if rows[0].is_table and len(rows[0].values) == len(texts):
-        # Two columns may be a text and its label.
-        last = rows[-1].values[-1]
-        if not task.is_pair or parse_label(last, label_spellings(task)) is None:
+        # Two columns can be a text and its label.
+        last_cell = rows[-1].values[-1]
+        if not task.is_pair or parse_label(last_cell, label_spellings(task)) is None:
             candidates.append(Columns(0, 1 if task.is_pair else None, header=False))
     return candidates
 
@@ -383,7 +384,7 @@ def _prediction_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -
 
 
 def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
-    """The names of labels that are numbers in a file; () where these are the labels."""
+    """Returns the names of a file's numeric labels; () if the numbers are the labels."""
     if isinstance(columns.text_a, int):  # a table
         return ()
     if task.hub_labels or files.ending(path) != parquet.ENDING:
@@ -393,23 +394,23 @@ def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
 
 
 def label_spellings(task: Task, number_names: Sequence[str] = ()) -> Dict[str, str]:
-    """Returns {spelling: label}; the label is "" for examples to drop; {} for regression."""
+    """Returns spelling -> label; "" means drop the example. Returns {} for regression."""
     if task.is_regression:
         return {}
     spellings = dict(zip(task.labels, task.labels))
     spellings.update(zip(map(str, itertools.count()), number_names))
     spellings.update(task.label_aliases)
-    # pandas makes 1.0 of 1 where some are missing
+    # pandas writes 1 as 1.0 if a column has missing values.
     return {**{f"{text}.0": label for text, label in spellings.items()}, **spellings}
 
 
 def label_text(value: Any) -> str:
-    """Returns a label as text; true and false are as JSON has them."""
+    """Returns a label as text; booleans as in JSON: true, false."""
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
 def parse_label(value: Any, spellings: Mapping[str, str]) -> Union[str, float, None]:
-    """Returns the label (regression: the number) of a text or JSON value; None if invalid."""
+    """Returns the label (for regression: the number) that a value spells; None if invalid."""
     text = label_text(value)
     if spellings:
         return spellings.get(text)

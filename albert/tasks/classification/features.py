@@ -1,8 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From examples of a classification task to the model's inputs.
+"""Converts examples of a classification task to the model's inputs.
 
-A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut to max_seq_length and padded with zeros.
+A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], truncated to max_seq_length and padded with
+zeros.
 
 Legend: S sequence, max_seq_length.
 """
@@ -22,8 +23,8 @@ from albert.util.errors import UserError
 def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpec:
     """Returns the declaration of the records.
 
-    input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
-    is_real_example int64 [].
+    input_ids, input_mask and segment_ids are int64 [S]; label_ids is int64 [] (for regression,
+    float32 []); is_real_example is int64 [].
     """
     features = [batches.Feature(name, (max_seq_length,)) for name in SEQUENCES]
     label = batches.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
@@ -31,7 +32,7 @@ def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpe
 
 
 def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int, int]:
-    """Returns the lengths of a pair after dropping tokens from the longer text (if equal: b)."""
+    """Returns the lengths after dropping tokens from the longer text, or from b in a tie."""
     kept_b = min(length_b, max(available - length_a, available // 2))
     return min(length_a, available - kept_b), kept_b
 
@@ -42,12 +43,12 @@ def convert_examples_to_features(
     """Returns the features of examples.
 
     Args:
-      examples: InputExample or PaddingInputExample each.
-      label_list: labels in the order of their ids, or a dict of the ids; [None] for regression.
+      examples: InputExample or PaddingInputExample objects.
+      label_list: labels in the order of their ids, or a dict label -> id; [None] for regression.
       max_seq_length: S, at least 4.
-      tokenizer: its `tokenize` is applied to the texts as they are, prepared by a processor.
+      tokenizer: its `tokenize` must accept the texts, which a DataProcessor has prepared.
       task_name: ignored.
-      is_raw: the texts are as written, so the tokenizer prepares them; much faster.
+      is_raw: whether the texts are unprepared, so that the tokenizer prepares them; much faster.
 
     Raises:
       ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
@@ -86,7 +87,7 @@ def convert_examples_to_features(
 
 
 def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float]:
-    """The label's number (regression: the label); 0 for an example without one."""
+    """Returns the label's id (for regression, the label); 0 without a label."""
     if None in label_ids:
         return float(example.label or 0)
     if example.label is None:
@@ -112,7 +113,7 @@ def convert_single_example(
 def file_based_convert_examples_to_features(
     examples, label_list, max_seq_length, tokenizer, output_file, task_name
 ) -> None:
-    """Writes the features of examples to a record file; arguments and errors as above."""
+    """Writes the features to a record file; see `convert_examples_to_features`."""
     spec = feature_spec(max_seq_length, is_regression=list(label_list) == [None])
     converted = convert_examples_to_features(
         examples, label_list, max_seq_length, tokenizer, task_name

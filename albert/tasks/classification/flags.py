@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of run_classifier and sweep, and those that they share with predict."""
+"""The flags of run_classifier and sweep, and the flags that they share with predict."""
 
 import dataclasses
 import functools
@@ -17,14 +17,14 @@ from albert.tasks.classification.task_table import (
 )
 from albert.util.flags import BaseFlags, describe, flag
 
-EXIT_THRESHOLD = 0.1  # of scores
+EXIT_THRESHOLD = 0.1  # scores that differ by less count as equal
 
 _custom = functools.partial(flag, None, group="Custom task (--task_name=custom)")
 
 
 @dataclasses.dataclass(frozen=True)
 class CustomTaskFlags(BaseFlags):
-    """The flags of a custom task; keys of a task file are these names without "_column"."""
+    """The flags of a custom task. A task file has the same names without "_column"."""
 
     task_file: Optional[str] = _custom("JSON file with the values of these flags.", path=True)
     text_a_column: Optional[str] = _custom("Column of the text: a name, or a number from 0.")
@@ -32,7 +32,9 @@ class CustomTaskFlags(BaseFlags):
     label_column: Optional[str] = _custom("Column of the label.")
     guid_column: Optional[str] = _custom("Column of the example ID.")
     header: Optional[bool] = _custom("Whether TSV and CSV files have a header row.")
-    labels: Optional[str] = _custom("Labels, comma-separated; regression: predict a number.")
+    labels: Optional[str] = _custom(
+        "Comma-separated labels, or the word `regression` to predict a number."
+    )
     metric: Optional[str] = _custom("Metric for the best checkpoint, such as matthew_corr.")
     metrics: Optional[str] = _custom("More metrics to report, comma-separated.")
     train_file: Optional[str] = _custom("Training data in --data_dir: TSV, CSV, JSON, Parquet.")
@@ -84,8 +86,8 @@ class ClassifierFlags(shared.ExportFlags, shared.TaskFlags, CustomTaskFlags, Exi
             get_task(self.task_name)
 
 
-# Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
-# mismatched data; lcqmc_pair has the same data as lcqmc.
+# Suite -> default tasks, of which those with data run. mnli also evaluates the mismatched data.
+# lcqmc_pair has the same data as lcqmc.
 SUITES = {
     "glue": tuple(name for name in GLUE_TASKS if name != "mismnli"),
     "clue": tuple(name for name in CHINESE_TASKS if name != "lcqmc_pair"),
@@ -93,13 +95,13 @@ SUITES = {
 
 
 def _several(name: str) -> Any:
-    """A flag of run_classifier that takes several values; None: the task's published value."""
+    """Returns a flag of run_classifier that takes several values; None: the published value."""
     return flag(**dict(describe(ClassifierFlags)[name], default=None, several=True))
 
 
 @dataclasses.dataclass(frozen=True)
 class GridFlags(BaseFlags):
-    """The flags of which a sweep combines several values, such as "1e-5,3e-5"."""
+    """The flags with several values, such as "1e-5,3e-5". A sweep tries all combinations."""
 
     optimizer: str = _several("optimizer")
     learning_rate: str = _several("learning_rate")
@@ -148,4 +150,4 @@ class SweepFlags(GridFlags, shared.EncoderFlags, CustomTaskFlags):  # type: igno
         None, "Other flags for all runs, such as '--recompute --log_steps=10'."
     )
 
-    do_train = False  # its runs say what they need
+    do_train = False  # each run has its own do_train

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The head of classification and regression.
 
-Dimensions: B batch, H hidden, C labels. C is 1 for regression, whose logit is the score.
+Dimensions: B batch, H hidden, C labels. For regression, C is 1, and the logit is the score.
 """
 
 from typing import Any, Callable, List, Optional, Tuple
@@ -19,14 +19,14 @@ HEAD_DROPOUT = 0.1
 
 
 def _make_head(encoder: Encoder, num_labels: int, path: str = "") -> Callable[..., tf.Tensor]:
-    """A head, from a pooled output [B, H] to logits [B, C]: dropout and a dense layer.
+    """Returns a head: pooled output [B, H] -> logits [B, C], by dropout and a dense layer.
 
-    Its variables' names begin with `path`; "" is the head after the last layer. It draws the
-    dropout mask of `position`.
+    `path` is the prefix of its variables; "" for the head after the last layer. The head's argument
+    `position` chooses the dropout mask.
     """
     hidden, norm = encoder.config.hidden_size, None
     if encoder.config.ln_type == "preln":
-        # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
+        # A preln encoder ends without a LayerNorm. albert_zh's classifier adds it here.
         norm = modeling.get_norm(f"{path}loss/LayerNorm", hidden)
     shape, deviation = [num_labels, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
     kernel = modeling.get_weight(f"{path}output_weights", shape, deviation)
@@ -42,25 +42,25 @@ def _make_head(encoder: Encoder, num_labels: int, path: str = "") -> Callable[..
 
 
 def _make_heads(encoder: Encoder, num_labels: int) -> List[Callable[..., tf.Tensor]]:
-    """The heads of all layers, of which the last has the name it has without the others."""
+    """Returns a head for each layer. The last one has the same name as without early exit."""
     paths = [f"exit_{layer}/" for layer in range(1, encoder.config.num_hidden_layers)]
     return [_make_head(encoder, num_labels, path) for path in [*paths, ""]]
 
 
 def _encode(encoder: Encoder, features: Features, **options: Any) -> tf.Tensor:
-    """The pooled output [B, H]."""
+    """Returns the pooled output [B, H]."""
     return encoder(*(features[name] for name in SEQUENCES), **options).pooled_output
 
 
 # ---- a head after each layer: early exit by patience (PABEE, arXiv:2006.04152) ----
-# They share the pooler.
+# The heads share the pooler.
 
 
 def all_logits(encoder: Encoder, features: Features, num_labels: int) -> List[tf.Tensor]:
     """Returns the logits [B, C] after each layer."""
     heads, pooled = _make_heads(encoder, num_labels), []
     _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
-    # The last layer's dropout mask is the one that it has without other heads.
+    # The last head has the same dropout mask as without early exit.
     positions = range(-len(heads), 0)
     return [head(*inputs) for head, *inputs in zip(heads, pooled, positions)]
 
@@ -73,16 +73,16 @@ def patient_logits(
     patience: int,
     threshold: float = EXIT_THRESHOLD,
 ) -> Tuple[tf.Tensor, tf.Tensor]:
-    """Returns the logits [B, C] with which examples left, and after which layer, int32 [B].
+    """Returns (logits [B, C] at exit, layer of exit int32 [B]).
 
     Args:
-      patience: an example leaves after so many layers in a row, at least 1, that have not changed
-        its prediction.
-      threshold: scores that differ by less are the same.
+      patience: an example exits after this many layers in a row, at least 1, without a new
+        prediction.
+      threshold: scores that differ by less count as the same.
     """
     heads = _make_heads(encoder, num_labels)
-    # For all examples: logits [B, C] and their layer [B]. For those that go on: their rows [b], and
-    # for how many layers their predictions have stayed the same [b].
+    # For all examples: logits [B, C] and their layer [B]. For examples that continue: their rows
+    # [b], and the layers in a row without a new prediction [b].
     state: List[tf.Tensor] = []
 
     def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
@@ -115,11 +115,11 @@ def patient_logits(
 
 
 def _score_output(logits: tf.Tensor, features: Features) -> HeadOutput:
-    """The output of a regressor, as softmax_output gives a classifier's; the loss is squared."""
+    """Returns a regressor's output, named as in softmax_output. The loss is the squared error."""
     scores = tf.squeeze(logits, [-1])  # [B]
-    # TensorFlow Lite would drop one of two outputs that are the same tensor.
-    again = tf.reshape(scores, [-1, 1])
-    outputs = {"logits": again, "probabilities": logits, "predictions": scores}
+    # If two outputs were the same tensor, TensorFlow Lite would drop one.
+    logits_copy = tf.reshape(scores, [-1, 1])
+    outputs = {"logits": logits_copy, "probabilities": logits, "predictions": scores}
     if "label_ids" not in features:
         return HeadOutput(None, outputs, {})
     outputs["label_ids"] = labels = tf.reshape(features["label_ids"], [-1])
@@ -137,31 +137,31 @@ def classification_head(
 
     Args:
       num_labels: 1 for regression.
-      early_exit: train a head after each layer; the loss of layer n of L has the weight n of
-        1 + 2 + ... + L (arXiv:2006.04152).
-      patience, threshold: predict with these heads, as `patient_logits` does; the output `layers`
-        says after which layer, int32 [B].
+      early_exit: train a head after each layer. The loss of layer n of L has the weight
+        n / (1 + 2 + ... + L) (arXiv:2006.04152).
+      patience, threshold: predict with these heads, see `patient_logits`. The output `layers` has
+        the layer of exit, int32 [B].
     """
 
     def head(features: Features, encoder: Encoder) -> HeadOutput:
         more = {}
         if early_exit and encoder.is_training:
-            every = all_logits(encoder, features, num_labels)
+            layer_logits = all_logits(encoder, features, num_labels)
         elif patience:
             logits, more["layers"] = patient_logits(
                 encoder, features, num_labels, patience=patience, threshold=threshold
             )
-            every = [logits]
+            layer_logits = [logits]
         else:
             pooled = _encode(encoder, features)  # first: the order of variables decides their seeds
-            every = [_make_head(encoder, num_labels)(pooled)]
-        measure = _score_output if num_labels == 1 else softmax_output
-        measured = [measure(logits, features) for logits in every]
-        output = measured[-1]
+            layer_logits = [_make_head(encoder, num_labels)(pooled)]
+        output_of = _score_output if num_labels == 1 else softmax_output
+        layer_outputs = [output_of(logits, features) for logits in layer_logits]
+        output = layer_outputs[-1]
         output.outputs.update(more)
         if output.per_example_loss is None:
             return output
-        total = tf.add_n([n * item.per_example_loss for n, item in enumerate(measured, 1)])
-        return output._replace(per_example_loss=total / sum(range(1, len(every) + 1)))
+        total = tf.add_n([n * item.per_example_loss for n, item in enumerate(layer_outputs, 1)])
+        return output._replace(per_example_loss=total / sum(range(1, len(layer_outputs) + 1)))
 
     return head

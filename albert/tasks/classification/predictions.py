@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files with predictions, in the formats of google-research/albert, GLUE and CLUE.
 
-test_results.tsv      a line for each example: the probability of each label, tabs between
-submit_results.tsv    header "index, prediction", then name and label of each example
-MRPC.tsv              the same as GLUE wants it (gluebenchmark.com: "Submission format")
-afqmc_predict.json    CLUE: {"id": row, "label": name} a line
+test_results.tsv      a line per example: the tab-separated probabilities of the labels
+submit_results.tsv    a header (index, prediction), then ID and label of each example
+MRPC.tsv              the same for GLUE (gluebenchmark.com: "Submission format")
+afqmc_predict.json    CLUE: a line {"id": row, "label": name} per example
 """
 
 import json
@@ -20,11 +20,11 @@ from albert.tasks.classification.task_table import GLUE
 from albert.training.task import Outputs
 from albert.util import files as file_utils
 
-# GLUE's site refuses a submission that lacks one of these.
+# GLUE's site accepts only submissions with all these files.
 GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
 _HIGHEST_STSB_SCORE = 5.0
-# CLUE's names ("Submission" in its repository) that are not the task's; the number is the version
-# of the test data.
+# CLUE's names ("Submission" in its repository) if they differ from the task's name. {} is the
+# version of the test data.
 _CLUE_NAMES = {"tnews": "tnews{}", "wsc": "cluewsc{}", "ocnli": "ocnli_50k"}
 
 
@@ -36,10 +36,10 @@ def split_files(
     split: str,
     is_old: bool = False,
 ) -> Dict[str, str]:
-    """Returns the text of all files with a test split's predictions, by name.
+    """Returns the files with a test split's predictions: name -> text.
 
-    The first split's files have the published names; another one's carry its own name
-    (test_results_mismatched.tsv). With is_old, the data are CLUE's test1.0.json.
+    The files of the first split have the published names. Files of other splits have the split's
+    name, as in test_results_mismatched.tsv. With is_old, the data are CLUE's test1.0.json.
     """
     suffix, answers = task.suffix(split), _answers(task, outputs)
     written = result_files(task, examples, outputs, suffix=suffix)
@@ -50,7 +50,7 @@ def split_files(
         written[task.submissions[split]] = _submission(examples, answers)
     elif not suffix:
         if task.examples_per_row > 1:
-            # COPA's answer is the choice whose last label, "belongs", is the more probable.
+            # COPA's answer is the choice with the higher probability of the last label.
             belongs = outputs["probabilities"][:, -1].reshape([-1, task.examples_per_row])
             answers = list(map(str, belongs.argmax(axis=1)))
         name = _CLUE_NAMES.get(task.name, task.name).format("10" if is_old else "11")
@@ -64,14 +64,14 @@ def split_files(
 def result_files(
     task: Task, examples: Sequence[InputExample], outputs: Outputs, *, suffix: str = ""
 ) -> Dict[str, str]:
-    """Returns the text of test_results.tsv and submit_results.tsv, with `suffix` in the names.
+    """Returns test_results.tsv and submit_results.tsv: name -> text.
 
     Args:
-      task: the task, of L labels.
+      task: a task with L labels.
       examples: N examples.
-      outputs: probabilities, float32 [N, L] (regression: the number, [N, 1]); predictions, the
-        label's number, integer [N] (regression: float [N]).
-      suffix: such as "_mismatched".
+      outputs: probabilities, float32 [N, L] (regression: scores [N, 1]), and predictions, label ids
+        [N] (regression: float scores [N]).
+      suffix: suffix of the names, such as "_mismatched".
     """
     rows = np.reshape(outputs["probabilities"], [len(examples), -1])
     return {
@@ -81,7 +81,7 @@ def result_files(
 
 
 def _answers(task: Task, outputs: Outputs) -> List[str]:
-    """The predicted label's name for each example; regression: the number."""
+    """Returns the name of each predicted label; for regression, the score."""
     predictions = np.ravel(outputs["predictions"])
     return [str(number) if task.is_regression else task.labels[number] for number in predictions]
 
@@ -96,7 +96,7 @@ def _text(lines: Iterable[str]) -> str:
 
 
 def zip_glue_submission(zip_path: str, paths: Iterable[str]) -> List[str]:
-    """Packs files with GLUE's names into one zip file; returns the names that GLUE wants beside.
+    """Packs files with GLUE's names into a zip file. Returns the names that GLUE needs in addition.
 
     The same content gives the same bytes.
     """

@@ -27,17 +27,18 @@ from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag, make
 
-__all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]  # for users
+# Names that users import from here.
+__all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]
 
 
 # --------------------------------------------------------------------------------------- reading
 
 
 def task_folders(task: Task, data_dir: str) -> List[str]:
-    """Returns the possible folders of a task: its folders in `data_dir`, and `data_dir` itself.
+    """Returns possible folders of a task's data: its folders in `data_dir`, then `data_dir`.
 
     Raises:
-      ValueError: `data_dir` is no folder.
+      ValueError: `data_dir` is not a folder.
     """
     data_dir = os.path.expanduser(data_dir)
     if not tf.io.gfile.isdir(data_dir):
@@ -48,7 +49,7 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
 
 
 def _advice(task: Task, data_dir: str) -> str:
-    """What to do where the data are not found."""
+    """Returns the advice for missing data."""
     if task.name == CUSTOM:
         return "Name the files with --train_file, --dev_file and --test_file."
     return (
@@ -58,19 +59,19 @@ def _advice(task: Task, data_dir: str) -> str:
 
 
 def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
-    """Reads a split of a task and logs one line on it.
+    """Reads a split of a task and logs a line about it.
 
     Args:
-      task: the declaration.
-      data_dir: the folder of all tasks (data_dir/MRPC/train.tsv) or the task's own.
+      task: declaration of the task.
+      data_dir: the task's folder, or its parent folder (data_dir/MRPC/train.tsv).
       split: one of task.splits.
 
     Returns:
-      Examples in the file's order, with texts as written. Labels are names (regression: numbers);
-      examples of a test split may have None.
+      Examples in the file's order, with unchanged texts. Labels are names (regression: numbers).
+      In a test split, labels can be None.
 
     Raises:
-      ValueError: no such split, no such file, or a row that cannot be used (see
+      ValueError: the split or its file does not exist, or a row is not valid (see
         `examples.read_file`).
     """
     path = find_file(task, data_dir, split)
@@ -83,10 +84,10 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
 
 
 def find_file(task: Task, data_dir: str, split: str) -> str:
-    """Returns the file of a split, a pattern of Parquet files, or "" if there is none.
+    """Returns the file of a split, or a pattern for Parquet files; "" if there is none.
 
-    It is in the first of the task's own folders that has it. `data_dir` counts only if those have
-    no data: it may hold files of another task.
+    The first of the task's own folders that has the file counts. `data_dir` itself counts only if
+    these folders have no data, because it may have files of another task.
     """
     *own, parent = task_folders(task, data_dir)
     has_own_data = any(_first_file(own, task.files_of(split_name)) for split_name in task.splits)
@@ -106,7 +107,7 @@ def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _CustomTask(CustomTaskFlags):
-    """The settings of a task file."""
+    """The values in a task file."""
 
     name: str = flag(CUSTOM)
     label_column: str = flag("label")
@@ -123,22 +124,22 @@ def custom_task(task_file: str = "", **flags: Any) -> Task:
     """Returns a user's own task.
 
     Args:
-      task_file: JSON file with an object of the settings below; "" for none.
-      **settings: values of flags; None and "" are ignored, others override the file.
-        text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names of the
+      task_file: JSON file with an object of the values below; "" for no file.
+      **flags: values that override the file; None and "" are ignored.
+        text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names in the
           header row; for files that end in .json, .jsonl or .parquet, names of fields. text_b and
           guid are optional.
-        header: whether TSV and CSV files have a header row; by default the first row decides.
+        header: whether TSV and CSV files have a header row; by default, the first row decides.
         labels: list or comma-separated text, or "regression".
-        metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
-        metrics: further ones to report.
-        train_file, dev_file, test_file: below --data_dir; by default train.tsv, train.csv and so
+        metric: chooses the best checkpoint; default: eval_accuracy (regression: pearson).
+        metrics: more metrics to report.
+        train_file, dev_file, test_file: files in --data_dir; default: train.tsv, train.csv and so
           on, or else the Parquet files of a hub.
-        name: what the task is called in results.
+        name: name of the task in results.
 
     Raises:
-      ValueError: an unknown setting or one of another type, text_a or labels missing, a label that
-        occurs twice, an unknown metric or one that does not suit the labels.
+      ValueError: a name is unknown, or a value has the wrong type; text_a or labels are missing; a
+        label occurs twice; or a metric is unknown or does not suit the labels.
     """
     fields = json_files.read(task_file, _TASK_FILE) if task_file else {}
     fields.update({name: value for name, value in flags.items() if value not in (None, "")})
@@ -188,6 +189,6 @@ def _custom_task(fields: Dict[str, Any]) -> Task:
 
 
 def _listed(value: Any) -> List[str]:
-    """A list, or comma-separated text, as a list of texts."""
+    """Converts a list or comma-separated text to a list of texts."""
     parts = value if isinstance(value, (list, tuple)) else str(value or "").split(",")
     return list(filter(None, map(examples.label_text, parts)))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The classification tasks as data: columns of texts and labels, metrics and recipes.
 
-GLUE: Wang et al., arXiv:1804.07461; CLUE: Xu et al., arXiv:2004.05986. Hyper-parameters of GLUE are
-those of the public run_glue.sh (WNLI: arXiv:1909.11942, appendix); those of the Chinese tasks are
-albert_zh's and, where it names none, those of the most similar task.
+GLUE: Wang et al., arXiv:1804.07461; CLUE: Xu et al., arXiv:2004.05986. GLUE's hyper-parameters come
+from google-research/albert's run_glue.sh (WNLI: arXiv:1909.11942, appendix). The Chinese tasks use
+albert_zh's hyper-parameters or, if it has none, those of the most similar task.
 """
 
 from typing import Any, Dict, List, Mapping, Tuple
@@ -28,13 +28,13 @@ from albert.util.errors import UserError
 
 
 def mark_spans(values: Mapping[str, Any]) -> List[InputExample]:
-    """Returns CLUEWSC's example: the noun wrapped in _ and the pronoun in [ ].
+    """Returns CLUEWSC's example, with the noun as _noun_ and the pronoun as [pronoun].
 
     Raises:
-      ValueError: the text does not hold a span where the object says it does.
+      ValueError: the text does not have a span at its index.
       KeyError: a field is missing.
     """
-    text, target = values["text"], values.get("target", values)  # of a TSV file, columns
+    text, target = values["text"], values.get("target", values)  # TSV files have no "target"
     spans = [
         (int(target[f"{key}_index"]), target[f"{key}_text"], form)
         for key, form in (("span1", "_{}_"), ("span2", "[{}]"))
@@ -47,9 +47,9 @@ def mark_spans(values: Mapping[str, Any]) -> List[InputExample]:
 
 
 def pair_choices(values: Mapping[str, Any]) -> List[InputExample]:
-    """Returns COPA's two examples of a line: cause and effect in order, label 1 if they belong.
+    """Returns COPA's two examples of a line: (cause, effect), label 1 if the choice is right.
 
-    Accuracy is of choices, not of questions as on the leader board.
+    The accuracy counts choices. The leaderboard counts questions.
 
     Raises:
       ValueError: the question is neither "cause" nor "effect", or there are not two choices.
@@ -71,9 +71,9 @@ def pair_choices(values: Mapping[str, Any]) -> List[InputExample]:
 _BINARY = ("0", "1")
 _RTE = ("entailment", "not_entailment")
 _NLI = ("contradiction", "entailment", "neutral")
-# Annotators disagreed on what has no label; it is -1 on the hubs.
+# Examples without a label, on which annotators disagreed, have "-", or -1 on the hubs.
 _NLI_ALIASES = {"contradictory": "contradiction", "-": "", "-1": ""}
-# The order of the labels on the hubs, where it is not that of the task.
+# The order of the labels on the hubs, if it differs from the task's order.
 _MNLI_HUB = ("entailment", "neutral", "contradiction")
 _CMNLI_HUB = ("neutral", "entailment", "contradiction")
 
@@ -83,7 +83,7 @@ _GLUE_TEXT = _TEXT._replace(guid=GUID_NAMES)
 
 
 def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
-    """A task, by default of pairs, in files as CLUE has them or without names of columns."""
+    """Returns a task: by default with pairs, in CLUE's format or in tables without a header."""
     usual = {
         "folders": (name, f"{name}_public"),
         "columns": (_PAIR, Columns(0, 1, 2)),
@@ -95,14 +95,14 @@ def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Ta
 def _glue(
     name: str, labels: Tuple[str, ...], recipe: Recipe, *, numbers: Any = (1, 2, -1, 0), **more: Any
 ) -> Task:
-    """A task of GLUE, of pairs by default: columns by usual names, or else by these numbers."""
+    """Returns a task of GLUE, by default with pairs. Without usual names, `numbers` are columns."""
     columns = (_PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
     usual = {"folders": (name,), "submissions": {"test": f"{name}.tsv"}, "columns": columns}
     return _task(name.lower(), labels, recipe, **{**usual, **more})
 
 
 def _epochs(epochs: float, batch: int, rate: float, *, length: int = 128) -> Recipe:
-    """A recipe in epochs, with a tenth of the steps as warm-up."""
+    """Returns a recipe in epochs, with a warm-up of 10% of the steps."""
     return Recipe(length, batch, rate, num_train_epochs=epochs, warmup_proportion=0.1)
 
 
@@ -159,7 +159,7 @@ GLUE = (
     _glue("QNLI", _RTE, Recipe(512, 32, 1e-5, 33112, 1986, 200)),
     _glue("RTE", _RTE, Recipe(512, 32, 3e-5, 800, 200, 100)),
     _glue("WNLI", _BINARY, Recipe(512, 16, 2e-5, 2000, 250, 100)),
-    # GLUE's diagnostic data, predicted by a model that was trained on MNLI.
+    # GLUE's diagnostic data. A model trained on MNLI predicts them.
     _glue(
         "AX",
         _NLI,
@@ -169,8 +169,8 @@ GLUE = (
     ),
 )
 
-# Chinese files: JSON lines as in CLUE, or TSV with or without names, as people share them. Their
-# predictions go to <name>_predict.json, as CLUE wants them.
+# Chinese tasks. Their files are JSON lines as in CLUE, or TSV with or without a header. Predictions
+# go to NAME_predict.json, CLUE's format.
 _LCQMC = _task("lcqmc", _BINARY, _epochs(3, 64, 2e-5), folders=("LCQMC",))
 _XNLI_RECIPE = _epochs(2, 64, 3e-5)
 
@@ -184,7 +184,7 @@ CHINESE = (
         _XNLI_RECIPE,
         folders=("xnli", "XNLI-1.0", "XNLI-MT-1.0"),
         hub_labels=_MNLI_HUB,
-        language="zh",  # of the fifteen in XNLI 1.0
+        language="zh",  # XNLI 1.0 has fifteen languages
         label_aliases=_NLI_ALIASES,
     ),
     _task(
@@ -217,7 +217,7 @@ CHINESE = (
         folders=("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public"),
         columns=(Columns("text", render=mark_spans),),
     ),
-    # A choice is an example: accuracy is of choices, not of questions.
+    # Each choice is an example, so the accuracy counts choices, not questions.
     _task(
         "copa",
         _BINARY,
@@ -253,7 +253,8 @@ def get_task(name: str) -> Task:
 def described_task(description: Mapping[str, Any]) -> Task:
     """Returns the task of a trained model, from the content of classifier.json.
 
-    Its data have usual names of columns. If no label is such a number, numbers from 0 name them.
+    Columns of its data have usual names. Data can also give labels as numbers from 0, unless a
+    label is such a number.
     """
     name, labels = description["task"], tuple(description["labels"])
     if name in TASKS and TASKS[name].labels == labels:
