@@ -31,7 +31,7 @@ def main(flags: Flags) -> None:
 
     job.create_pretraining_data(flags)
     first_file = files.split_paths(flags.output_file)[0]
-    flags_lib.write_config(flags_lib.config_beside(first_file), flags.given_values())
+    flags_lib.write_config(flags_lib.config_beside(first_file), flags.explicit_values())
 
 
 if __name__ == "__main__":

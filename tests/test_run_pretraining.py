@@ -107,7 +107,7 @@ def test_hashes_are_of_content(training_data, tmp_path):
         training.training_files = read_files(paths, flags, training.config)
         for name, value in changes.items():
             setattr(training.config, name, value)
-        return training.made_from()
+        return training.input_hashes()
 
     def changed(other):
         return [name for name, value in first.items() if other[name] != value]

@@ -27,7 +27,7 @@ def main(flags: Flags) -> None:
     from albert.pretraining_data import vocabulary
 
     trained = vocabulary.train(flags)
-    flags_lib.write_config(flags_lib.config_beside(trained.model_file), flags.given_values())
+    flags_lib.write_config(flags_lib.config_beside(trained.model_file), flags.explicit_values())
 
 
 if __name__ == "__main__":

@@ -83,11 +83,11 @@ def build_records(
     declared = [
         f"{feature.name} {feature.dtype.name} {list(feature.shape)}" for feature in spec.features
     ]
-    made_from = dict(fingerprint, features=declared)
+    identity = dict(fingerprint, features=declared)
     if not exact_path:
         stem, extension = os.path.splitext(path)
-        path = f"{stem}.{provenance.digest(made_from)[:_DIGITS]}{extension}"
-    reason, cached = record_files.why_stale(path, made_from), record_files.read_sidecar(path)
+        path = f"{stem}.{provenance.digest(identity)[:_DIGITS]}{extension}"
+    reason, cached = record_files.why_stale(path, identity), record_files.read_sidecar(path)
     if cached and not reason:
         _LOGGER.info("%s: using %s, %d records.", description, path, cached.count)
         return cached
@@ -102,7 +102,7 @@ def build_records(
         return Conversion(spec.encode_all(records), counts)
 
     starts = range(0, len(converted), _CHUNK_ITEMS)
-    with record_files.create(path, made_from) as file, progress.Progress(
+    with record_files.create(path, identity) as file, progress.Progress(
         description, len(converted), unit="examples"
     ) as bar:
         for first, chunk in zip(starts, parallel.ordered_map(encode, starts, num_processes)):

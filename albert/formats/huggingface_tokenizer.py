@@ -172,14 +172,14 @@ def read_vocabulary(flags: ConversionFlags) -> Tuple[Optional[Vocabulary], Optio
             )
     rules = _rules(tokenizer, content, vocabulary, folder=folder) if tokenizer else {}
     for name, value in rules.items():
-        if config.get(name) not in (value, None) and name not in flags.given:
+        if config.get(name) not in (value, None) and name not in flags.explicit:
             raise UserError(
                 f"{folder}: {name} is {config[name]} in {_CONFIG_NAME}, and {value} in "
                 f"{_JSON_NAME}. Correct the wrong one."
             )
     rules = {**config, **rules}
     lower, strips = rules.get("do_lower_case"), rules.get("strip_accents")
-    if lower is None or "do_lower_case" in flags.given:
+    if lower is None or "do_lower_case" in flags.explicit:
         lower = flags.do_lower_case
     if vocabulary.key == "vocab_file" and strips not in (None, lower):
         raise UserError(

@@ -53,7 +53,7 @@ def find_source(
       UserError: none, or files that do not belong together.
     """
     encoder_flags = {
-        name: value for name, value in flags.given_values().items() if name in _ENCODER_FLAGS
+        name: value for name, value in flags.explicit_values().items() if name in _ENCODER_FLAGS
     }
     model_flags = released.resolve_model_files(
         flags_lib.make(EncoderFlags, **{**encoder_flags, **parts})

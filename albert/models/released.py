@@ -120,7 +120,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     do_lower_case = values.get("do_lower_case")
     recorded_lower = model_files.pop("do_lower_case", None)
     if recorded_lower not in (None, do_lower_case):
-        if "do_lower_case" in flags.given:
+        if "do_lower_case" in flags.explicit:
             raise UserError(
                 f"--do_lower_case={do_lower_case} contradicts {origin}, where it is "
                 f"{recorded_lower}. Leave the flag out."

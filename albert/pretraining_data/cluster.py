@@ -148,11 +148,11 @@ def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
             raise UserError(f"{engine.name}: the job ended early. Its log says why.")
     job.report(Counts(*map(report["counts"].get, Counts._fields)), started)
     _LOGGER.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
-    flags_lib.write_config(flags_lib.config_beside(outputs.counts), flags.given_values())
+    flags_lib.write_config(flags_lib.config_beside(outputs.counts), flags.explicit_values())
     return outputs.counts
 
 
-def _fingerprint(text: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[str, Any]:
+def _fingerprint(text: Sequence[FileState], identity: Dict[str, Any]) -> Dict[str, Any]:
     """What the records are made from, for their metadata.
 
     The text is too large to be hashed as a whole, and the list of files too long to be kept with
@@ -161,8 +161,8 @@ def _fingerprint(text: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[s
     named = sorted((os.path.basename(path), size, state) for path, size, state in text)
     names = provenance.digest([name for name, _, _ in named])[:12]
     summary = {"name": f"{len(named)} files ({names})", "states": provenance.digest(named)[:12]}
-    made_from["format"] = [_FORMAT, made_from["format"]]
-    return dict(made_from, maker="create_pretraining_data on a cluster", text=[summary])
+    identity["format"] = [_FORMAT, identity["format"]]
+    return dict(identity, maker="create_pretraining_data on a cluster", text=[summary])
 
 
 @contextlib.contextmanager
@@ -258,9 +258,9 @@ class Shards:
     def write_shard(self, number: int, keyed: Iterable[bytes]) -> int:
         """Writes a shard; returns its bytes. `keyed`: its sorted records with keys."""
         path, sidecar_path = self.paths[number], record_files.sidecar_path
-        made_from = dict(self.fingerprint, shard=number, shards=self.count)
+        identity = dict(self.fingerprint, shard=number, shards=self.count)
         with tempfile.TemporaryDirectory() as folder:
-            with record_files.create(os.path.join(folder, "shard"), made_from) as shard:
+            with record_files.create(os.path.join(folder, "shard"), identity) as shard:
                 for record in keyed:
                     shard.write(record[_KEY_BYTES:])
             # The old metadata must never describe the new file.

@@ -350,10 +350,10 @@ def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> Lis
     is_folder = tf.io.gfile.isdir
     for part in files.split_paths(patterns) or [""]:
         named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
-        for path, is_one in zip(
+        for path, is_directory in zip(
             named, parallel.in_threads(is_folder, named, "Looking at the text")
         ):
-            paths.update(_below(path, flag_name, but) if is_one else [path])
+            paths.update(_below(path, flag_name, but) if is_directory else [path])
     # If a path has two spellings, keep the first.
     return sorted({os.path.abspath(path): path for path in sorted(paths, reverse=True)}.values())
 

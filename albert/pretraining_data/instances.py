@@ -208,7 +208,7 @@ class InstanceMaker:
         """Returns what records are made from, except for the text, as JSON values."""
         values = _record_settings(self._settings)
         del values["user_dictionary"]  # its content counts, not its path
-        made_from = {
+        identity = {
             "format": FORMAT,
             "blocks": [text_documents.DOCUMENT_BYTES, text_documents.BLOCK_BYTES],
             "tokenizer": {
@@ -221,8 +221,8 @@ class InstanceMaker:
             "settings": values,
         }
         if self._settings.language == "zh":
-            made_from["words"] = words.fingerprint(self._settings.user_dictionary)
-        return made_from
+            identity["words"] = words.fingerprint(self._settings.user_dictionary)
+        return identity
 
     def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], List[bool]]:
         """The ids of each line, and for each token of all lines: whether it begins a word."""

@@ -77,17 +77,17 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     if len(set(names)) < len(names):
         raise UserError("--output_file must name each file once, and no input file.")
     text = list(parallel.in_threads(provenance.stamp, input_files, "Looking at the text"))
-    made_from = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
-    outputs = [(path, dict(made_from, file=n, files=len(paths))) for n, path in enumerate(paths)]
+    identity = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
+    outputs = [(path, dict(identity, file=n, files=len(paths))) for n, path in enumerate(paths)]
     work = work_folder(flags.work_dir, paths[0])
-    parts = os.path.join(work, provenance.digest([made_from, *paths])[:12])
+    parts = os.path.join(work, provenance.digest([identity, *paths])[:12])
     counts = None
     if os.path.exists(parts):
         _LOGGER.info("Resuming the job that was stopped.")
     elif not flags.overwrite:
         for path in filter(tf.io.gfile.exists, paths):
             size, _ = files.state_of(path)
-            check_ours(path, record_files.read_sidecar(path), size, fingerprint=made_from)
+            check_ours(path, record_files.read_sidecar(path), size, fingerprint=identity)
     with folder_lock.held(work):
         # This also shows whether the folders can be written.
         for folder in sorted(set(map(os.path.dirname, paths))):
@@ -133,10 +133,10 @@ def check_ours(
     Raises:
       ValueError: it must stay.
     """
-    made_from = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
+    identity = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
     sources = [
         [origin.get("maker"), *sorted(text["name"] for text in origin.get("text") or ())]
-        for origin in (made_from, fingerprint)
+        for origin in (identity, fingerprint)
     ]
     if sources[0] != sources[1]:
         raise UserError(

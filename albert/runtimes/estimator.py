@@ -299,7 +299,7 @@ class _Estimator:
     def _params_of(self, mode: str) -> Dict[str, Any]:
         """Returns the params of the model and input functions in a mode."""
         size = self._batch_sizes.get(f"{mode}_batch_size".replace("infer", "predict"))
-        return dict(self.params, **({"batch_size": size} if size else {}))
+        return dict(self.params, batch_size=size) if size else dict(self.params)
 
     def _arguments(
         self, input_fn: _InputFn, mode: str, steps: Optional[int] = None

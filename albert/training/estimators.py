@@ -134,11 +134,11 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
 
 
 def agreed_resume_point(
-    flags: TrainingFlags, made_from: Mapping[str, Any] = {}
+    flags: TrainingFlags, input_hashes: Mapping[str, Any] = {}
 ) -> Optional[checkpoints.Checkpoint]:
     """Returns `resume_point`. Workers first wait for each other and compare their results.
 
-    They also compare their flags, and the hashes in `made_from`.
+    They also compare their flags, and the hashes in `input_hashes`.
 
     Raises:
       UserError: workers have different flags, data or models, or begin at different steps.
@@ -152,7 +152,7 @@ def agreed_resume_point(
     ours = {f"--{name}": str(value) for name, value in values.items()}
     del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
-    for name, value in made_from.items():
+    for name, value in input_hashes.items():
         if resumed and name == "initial_weights":  # a resumed run does not use them
             continue
         ours[f"the hash of the {name.replace('_', ' ')}"] = str(value)
@@ -331,7 +331,7 @@ def train(
     *,
     max_steps: int,
     documents: Mapping[str, bytes],
-    made_from: Mapping[str, Any] = {},
+    input_hashes: Mapping[str, Any] = {},
     keep_checkpoint_max: int = 0,
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from the newest checkpoint or initial weights.
@@ -340,7 +340,7 @@ def train(
       model_fn: model function; its params name the checkpoint of the initial weights, if any.
       input_fn: finished steps -> input function that begins with the next batch.
       documents: files to write beside the checkpoints: name -> content.
-      made_from: hashes of the training's inputs, such as "training_data"; see origin.py.
+      input_hashes: hashes of the training's inputs, such as "training_data"; see origin.py.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
 
     Returns a summary; None if training was already finished.
@@ -350,7 +350,7 @@ def train(
       UserError: a checkpoint or the data do not fit, or another process trains in the folder.
       stop_signals.Stopped: a signal stopped the training; the last step is saved.
     """
-    hashes = {**made_from, "initial_weights": origin.weights_hash(flags.init_checkpoint)}
+    hashes = {**input_hashes, "initial_weights": origin.weights_hash(flags.init_checkpoint)}
     resumed = agreed_resume_point(flags, hashes)
     if resumed:
         hashes["initial_weights"] = origin.check(flags, hashes, resumed.step, last_step=max_steps)

@@ -43,7 +43,9 @@ _HEARD_IN_MEMORY = {
 _MODELS = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
 
 
-def _read_description(folder: str, *kinds: Type[Task]) -> Tuple[Type[Task], Dict[str, Any]]:
+def _read_description(
+    folder: str, kinds: Sequence[Type[Task]]
+) -> Tuple[Type[Task], Dict[str, Any]]:
     """The task of the model in a folder, and its description; {} without the file."""
     path = os.path.join(folder, kinds[0].description_name)
     if not tf.io.gfile.exists(path):
@@ -67,7 +69,7 @@ def check_description(task: Task, folder: str = "") -> None:
     if folder:
         may_differ.append("task")
     folder = folder or task.flags.output_dir
-    _, description = _read_description(folder, type(task))
+    _, description = _read_description(folder, [type(task)])
     if not description:
         return
     if not task.flags.do_train:
@@ -111,7 +113,7 @@ def set_up(
         folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
     models = {model for model in _MODELS if getattr(flags, model)}
     if description is None:
-        description = {} if flags.do_train else _read_description(folder, kind)[1]
+        description = {} if flags.do_train else _read_description(folder, [kind])[1]
     if description:
         models.discard("init_checkpoint")
     if not (flags.do_train or models):
@@ -119,7 +121,7 @@ def set_up(
             raise UserError(
                 f"{folder!r} has no {name}. Give the --output_dir of a training of this kind."
             )
-        recorded = {"do_lower_case", "max_seq_length", *kind.recorded_flags} - flags.given
+        recorded = {"do_lower_case", "max_seq_length", *kind.recorded_flags} - flags.explicit
         changes = {key: description[key] for key in recorded & description.keys()}
         if not (flags.spm_model_file or flags.vocab_file):
             vocabulary = model_vocabulary.recorded(folder, description=description)
@@ -194,7 +196,7 @@ class FineTunedModel(inference.Model):
     ):
         """Loads the model, as albert.load does; raises UserError."""
         folder = os.path.expanduser(str(model_dir))
-        kind, description = _read_description(folder, *([task] if task else self.kinds))
+        kind, description = _read_description(folder, [task] if task else self.kinds)
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
         unheard = options.keys() & set(flags_lib.describe(kind.flags_class)) - heard
         if unheard:

@@ -114,7 +114,7 @@ class FineTuning(workflow.Workflow):
             count = len(self._splits["train"].examples)
             self.schedule = training_length(flags, count)
             self._final_step = self.schedule.num_train_steps
-        elif "train_step" in flags.given:
+        elif "train_step" in flags.explicit:
             self._final_step = flags.train_step  # of another process
 
     def _check_chosen(self, loads: bool) -> None:
@@ -122,8 +122,8 @@ class FineTuning(workflow.Workflow):
         flags, task = self.flags, self.task
         checkpoint = self._chosen_checkpoint()
         fine_tuned.check_description(task, os.path.dirname(checkpoint))
-        given = flags.command_line.init_checkpoint
-        unused = given not in (None, "", flags.checkpoint)
+        start = flags.command_line.init_checkpoint
+        unused = start not in (None, "", flags.checkpoint)
         if unused and not flags.do_train:
             _LOGGER.warning("--init_checkpoint is not used, but %s is.", checkpoint)
         if loads and not flags.use_tpu:
@@ -145,7 +145,7 @@ class FineTuning(workflow.Workflow):
             lambda step: self.input_fn(records.path, is_training=True, start_step=step),
             max_steps=last_step,
             documents=fine_tuned.portable_files(task),
-            made_from={
+            input_hashes={
                 "training_data": fingerprint["examples"],
                 "configuration": provenance.digest(self.config.to_dict()),
                 "vocabulary": provenance.digest(fingerprint["tokenizer"]),
@@ -217,9 +217,11 @@ class FineTuning(workflow.Workflow):
             if summary.evaluated_steps or recorded != metrics:
                 self._describe_best(summary)
         now = time.time()
-        times = {"eval_seconds": now - began, "wall_seconds": now - self._began}
+        times = {}
+        if summary.evaluated_steps:
+            times = {"eval_seconds": now - began, "wall_seconds": now - self._began}
         self._add_to_summary(
-            **(times if summary.evaluated_steps else {}),
+            **times,
             model=self.published_model and self.published_model._asdict(),
             published=[comparison._asdict() for comparison in self.compare(metrics)],
             num_train_steps=steps[-1],
@@ -253,9 +255,9 @@ class FineTuning(workflow.Workflow):
 
     def outputs(self, checkpoint: str, split: str) -> Outputs:
         """Returns the outputs of a checkpoint for a split, [R, ...] each."""
-        _, best, known_outputs = self._best
-        if split in known_outputs and best == evaluation.identity(checkpoint):
-            return known_outputs[split]
+        _, best, best_outputs = self._best
+        if split in best_outputs and best == evaluation.identity(checkpoint):
+            return best_outputs[split]
         flags, task, (examples, _, records) = self.flags, self.task, self._splits[split]
         size = flags.predict_batch_size
         if split in task.splits("dev"):
@@ -272,7 +274,7 @@ class FineTuning(workflow.Workflow):
         with progress.Progress(split, len(items), unit="examples") as bar:
             outputs = self._model.run(items, batch_size=size, on_batch=bar.update)
         notes = feature_cache.in_words(self._model.notes)
-        if notes and split not in known_outputs:  # once, not for each checkpoint
+        if notes and split not in best_outputs:  # once, not for each checkpoint
             _LOGGER.info("%s %s: %s.", task.name, split, notes)
         return outputs
 

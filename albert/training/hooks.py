@@ -135,7 +135,8 @@ def begin_curve(path: str, first_step: int, columns: Iterable[str]) -> List[str]
     """
     rows = read_curve(path) if tf.io.gfile.exists(path) else []
     rows = [row for row in rows if int(row["step"]) <= first_step]
-    names = list(dict.fromkeys([*(rows[0] if rows else ()), "step", *columns]))
+    columns_before = rows[0] if rows else ()
+    names = list(dict.fromkeys([*columns_before, "step", *columns]))
     with files.atomic_path(path) as temporary:
         append_rows(temporary, names, [dict(zip(names, names)), *rows])
     return names

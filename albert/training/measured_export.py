@@ -77,7 +77,7 @@ def _task_with_data(task: Task, flags: ModelExportFlags) -> Tuple[Task, Sequence
     description = task.describe(is_export=True)
     decoding = {name: description[name] for name in task.heard_flags if name in description}
     values = {
-        **task.flags.given_values(),
+        **task.flags.explicit_values(),
         **trained,
         **decoding,
         **data,

@@ -63,18 +63,18 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
         ]
         if changes:
             _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
-    flags_lib.write_config(path, command_line.given_values(), is_training=is_training)
+    flags_lib.write_config(path, command_line.explicit_values(), is_training=is_training)
 
 
 def check(
-    flags: TrainingFlags, made_from: Mapping[str, Any], step: int, *, last_step: int
+    flags: TrainingFlags, input_hashes: Mapping[str, Any], step: int, *, last_step: int
 ) -> Optional[str]:
     """Compares the recorded inputs of a training with the flags and data that resume it.
 
     Warns of initial weights that are not used, and of data that changed after training ended.
 
     Args:
-      made_from: hashes of the current inputs. "last_step" is the step after which other data are
+      input_hashes: hashes of the current inputs. "last_step" is the step after which other data are
         allowed.
       step, last_step: the training's present step, and the last step of this run.
 
@@ -89,14 +89,14 @@ def check(
         f"--init_checkpoint={command_line.init_checkpoint}" if command_line.init_checkpoint else ""
     )
     initial_weights = past.get("initial_weights")
-    if start or initial_weights not in (None, made_from["initial_weights"]):
+    if start or initial_weights not in (None, input_hashes["initial_weights"]):
         _LOGGER.warning(
             "%s is not used, because --output_dir=%s has a training at step %d.",
             start or "The model that the flags name",
             folder,
             step,
         )
-    if past.get("training_data") not in (None, made_from.get("training_data")):
+    if past.get("training_data") not in (None, input_hashes.get("training_data")):
         changed = f"The training data are not those of the training in --output_dir={folder}"
         if step < min(last_step, past.get("last_step") or last_step):
             raise UserError(

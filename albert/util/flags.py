@@ -105,9 +105,9 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
 
 
 class BaseFlags:
-    """The base class of a script's flags. `given` has the names of the flags that the user set."""
+    """The base class of a script's flags. `explicit` has the names of the flags that users set."""
 
-    given = frozenset()  # type: FrozenSet[str]
+    explicit = frozenset()  # type: FrozenSet[str]
     _command_line = None  # type: Any
 
     def check(self) -> None:
@@ -116,25 +116,25 @@ class BaseFlags:
             if options.get("required") and not getattr(self, name):
                 raise UserError(f"--{name} must be given: {options.get('help', '')}")
             needed = options.get("needs")
-            if needed and name in self.given and getattr(self, needed) in (None, 0):
+            if needed and name in self.explicit and getattr(self, needed) in (None, 0):
                 raise UserError(f"--{name} needs --{needed}. Give both.")
-            if name in self.given and options.get("group") == WITHOUT_EFFECT:
+            if name in self.explicit and options.get("group") == WITHOUT_EFFECT:
                 _LOGGER.info("--%s has no effect here.", name)
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns a new dict of all values by name."""
         return {name: getattr(self, name) for name in describe(type(self))}
 
-    def given_values(self) -> Dict[str, Any]:
+    def explicit_values(self) -> Dict[str, Any]:
         """Returns the values of the flags that the user set, by name."""
-        return {name: value for name, value in self.to_dict().items() if name in self.given}
+        return {name: value for name, value in self.to_dict().items() if name in self.explicit}
 
     def replace(self: "AnyFlags", **changes: Any) -> "AnyFlags":
         """Returns a copy with changed values. The changed flags count as set by the user."""
         excluded = replaced(type(self), changes)
         values = {**dict.fromkeys(excluded), **changes}
         changed = dataclasses.replace(self, **values)  # type: ignore[type-var]
-        object.__setattr__(changed, "given", self.given - excluded | set(changes))
+        object.__setattr__(changed, "explicit", self.explicit - excluded | set(changes))
         return changed
 
     def fill_in(self: "AnyFlags", **changes: Any) -> "AnyFlags":
@@ -303,7 +303,8 @@ def read(
         _parse(kind, flag_values, [program, *words], prefix=prefix)
     # The command line wins.
     _parse(kind, flag_values, [program, *command_line], known_only=takes_rest)
-    flags = of_flags(kind, flag_values, **({positional: tuple(rest)} if takes_rest else {}))
+    positionals = {positional: tuple(rest)} if takes_rest else {}
+    flags = of_flags(kind, flag_values, **positionals)
     flags.check()
     return flags
 

@@ -105,7 +105,8 @@ def check(value: Any, schema: Any, where: str) -> None:
         shown = "missing" if value is _MISSING else json.dumps(value, default=str)[:60]
         raise UserError(f"{where} is {shown}. It must be {' or '.join(map(_noun, kinds))}.")
     if isinstance(kind, dict):
-        for key in dict.fromkeys([*kind, *(value if str in kind else ())]):
+        others = value if str in kind else ()
+        for key in dict.fromkeys([*kind, *others]):
             if key is not str:
                 check(value.get(key, _MISSING), kind.get(key, kind.get(str)), f"{where}: {key}")
     elif isinstance(kind, list):

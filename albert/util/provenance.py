@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records the inputs and settings of an output, so that a later run can compare them with its own.
 
-made_from = {"text": [provenance.stamp(path) for path in paths], "max_seq_length": 128}
-provenance.difference(kept, made_from)    # "max_seq_length was 128 and is 512"; "" if equal
+identity = {"text": [provenance.stamp(path) for path in paths], "max_seq_length": 128}
+provenance.difference(kept, identity)    # "max_seq_length was 128 and is 512"; "" if equal
 """
 
 import hashlib

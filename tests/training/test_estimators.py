@@ -218,7 +218,7 @@ def test_unused_init_checkpoint_is_warned_of(tmp_path, caplog):
 def test_training_data_may_change_between_phases_only(tmp_path):
     def run(data, last_step, **more):
         made_from = {"training_data": data, "last_step": last_step}
-        return train(tmp_path, max_steps=last_step, made_from=made_from, **more)
+        return train(tmp_path, max_steps=last_step, input_hashes=made_from, **more)
 
     run("a", 4)
     with pytest.raises(UserError, match="storage"):

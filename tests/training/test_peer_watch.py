@@ -142,7 +142,7 @@ def test_workers_of_other_data_or_models_stop(monkeypatch, tmp_path):
 
     def start(**changes):
         folder = tmp_path / "out"
-        one_weight.train(folder, *flags, max_steps=1, made_from={**made_from, **changes})
+        one_weight.train(folder, *flags, max_steps=1, input_hashes={**made_from, **changes})
 
     monkeypatch.setattr(estimators, "_run_estimator", mock.Mock(side_effect=InterruptedError))
     with pytest.raises(InterruptedError):  # they agree, and begin

@@ -37,7 +37,7 @@ def main(settings):
     if settings.seed == 19:
         with open("/dev/full", "w") as file:
             file.write("text")
-    sys.stdout.write(f"{settings.output_dir} {settings.given == {'output_dir'}}\\n")
+    sys.stdout.write(f"{settings.output_dir} {settings.explicit == {'output_dir'}}\\n")
 
 
 if __name__ == "__main__":

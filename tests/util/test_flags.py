@@ -61,7 +61,7 @@ def parse(*arguments, kind=Base):
 def test_parse_values():
     flags = parse("--count=3", "--is_on", "--rate=0.5", "--free=nan")
     assert flags.replace(free=0.0) == Base("o", 3, 0.5, True)
-    assert flags.given == {"output_dir", "count", "is_on", "rate", "free"}
+    assert flags.explicit == {"output_dir", "count", "is_on", "rate", "free"}
     assert not parse("--nois_on").is_on and not set(absl_flags.FLAGS) & {"count"}
 
 
@@ -76,7 +76,7 @@ def test_parse_positional_arguments():
     assert parse("x", "--count=2", kind=Derived).name == "x"
     flags = parse("--runner=Flink", "--count=8", "--workers", "2", kind=WithRest)
     assert flags.rest == ("--runner=Flink", "--workers", "2") and flags.count == 8
-    assert flags.given == {"output_dir", "count"}  # a --config cannot give the others
+    assert flags.explicit == {"output_dir", "count"}  # a --config cannot give the others
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_parse_names_wrong_argument(kind, arguments, named):
 def test_parse_aliases():
     assert parse("--max_steps=3", "-is_on") == parse("--train_step", "3", "--is_on")
     assert parse("--output_dir=a-max_steps=3").output_dir == "a-max_steps=3"
-    assert parse("--max_steps", "3").given == {"output_dir", "train_step"}
+    assert parse("--max_steps", "3").explicit == {"output_dir", "train_step"}
     with pytest.raises(UserError, match="max_steps"):  # stands for a flag that is an alias there
         flags_lib.parse(script_flags("run_pretraining"), ["--max_steps=3"])
     known = [set(flags_lib.describe(script_flags(script))) for script in SCRIPTS]
@@ -165,7 +165,7 @@ def check_pair(kind, name, other, values, *, config):
         flags_lib.make(kind, **{other: values[other]}).replace(**{name: values[name]}),
     ):
         assert str(getattr(flags, name)) == str(values[name])
-        assert getattr(flags, other) is None and flags.given == {name}
+        assert getattr(flags, other) is None and flags.explicit == {name}
     for refused in (
         lambda: flags_lib.parse(kind, words),
         lambda: flags_lib.make(kind, **values),
@@ -251,7 +251,7 @@ FIRST = "\ufeffcount = 3\nrate = 1e-5\nis_on = true\nmax_steps = 7"
 def test_config_gives_flags(tmp_path):
     flags = parse(write(tmp_path / "a.toml", FIRST))
     assert flags == Base("o", 3, 1e-5, True, train_step=7)
-    assert flags.given == {"output_dir", "count", "rate", "is_on", "train_step"}
+    assert flags.explicit == {"output_dir", "count", "rate", "is_on", "train_step"}
 
 
 def test_config_yields_to_command_line(tmp_path):
@@ -308,15 +308,15 @@ RECORDED = parse("--free=nan", "--rate=1e-30", "--is_on", "--count=7").replace(o
 
 def test_record_of_a_run_is_a_config(tmp_path):
     path = str(tmp_path / flags_lib.RECORD_NAME)
-    flags_lib.write_config(path, RECORDED.given_values())
+    flags_lib.write_config(path, RECORDED.explicit_values())
     again = flags_lib.parse(Base, [f"--config={path}"])
-    assert again.given == RECORDED.given
+    assert again.explicit == RECORDED.explicit
     assert again.replace(free=0.0) == RECORDED.replace(free=0.0)
 
 
 def test_record_is_of_the_last_run_that_trained(tmp_path):
     path, trains = str(tmp_path / flags_lib.RECORD_NAME), {"do_train": True}
-    flags_lib.write_config(path, RECORDED.given_values())
+    flags_lib.write_config(path, RECORDED.explicit_values())
     flags_lib.write_config(path, {"count": 2})
     assert flags_lib.read_config(path) == {"count": "2"}
     flags_lib.write_config(path, {"count": 4, **trains}, is_training=True)

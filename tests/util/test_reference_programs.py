@@ -74,7 +74,7 @@ def test_of_process_reads_set_flags():
     expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
     for script in (run_pretraining, run_classifier, run_race):
         assert heard(script, *expected) == expected
-    assert "train_batch_size" not in cli.of_process(run_race.Flags).given
+    assert "train_batch_size" not in cli.of_process(run_race.Flags).explicit
     FLAGS.train_batch_size = 0
     with pytest.raises(ValueError, match="train_batch_size.*0"):
         heard(run_pretraining)

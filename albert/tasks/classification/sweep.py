@@ -64,10 +64,10 @@ def make_plan(flags: SweepFlags) -> List[Run]:
     Raises:
       UserError: an input that is missing, unreadable or does not fit the others.
     """
-    given_flags, classifier_flags = flags.given_values(), flags_lib.describe(ClassifierFlags)
+    explicit, classifier_flags = flags.explicit_values(), flags_lib.describe(ClassifierFlags)
     grid_flags = flags_lib.describe(GridFlags)
-    values = {name: given_flags[name].split(",") for name in grid_flags if name in given_flags}
-    shared = {name: value for name, value in given_flags.items() if name in classifier_flags}
+    values = {name: explicit[name].split(",") for name in grid_flags if name in explicit}
+    shared = {name: value for name, value in explicit.items() if name in classifier_flags}
     if flags.model_dir:
         shared["albert_dir"] = flags.model_dir
     plan = []
@@ -104,7 +104,7 @@ def make_plan(flags: SweepFlags) -> List[Run]:
             arguments += (flags.run_flags or "").split()
             recipe = recipe_flags(task, grid, count)
             parsed = flags_lib.parse(ClassifierFlags, arguments, fallback=recipe)
-            arguments = [f"--{name}={value}" for name, value in parsed.given_values().items()]
+            arguments = [f"--{name}={value}" for name, value in parsed.explicit_values().items()]
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             program.check_first_weights(checked.flags, checked.task.config)
             start = checked.flags.init_checkpoint
@@ -114,7 +114,7 @@ def make_plan(flags: SweepFlags) -> List[Run]:
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]
             states = {path: [stamp["size"], stamp["mtime"]] for path, stamp in inputs.items()}
             samples = {path: stamp["sample"] for path, stamp in inputs.items()}
-            identity = {**parsed.given_values(), "files": states, "sample": samples}
+            identity = {**parsed.explicit_values(), "files": states, "sample": samples}
             plan.append(Run(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
@@ -207,7 +207,7 @@ def sweep(flags: SweepFlags) -> None:
     text = ""
     with folder_lock.held(folder):
         path = os.path.join(folder, flags_lib.RECORD_NAME)
-        flags_lib.write_config(path, flags.given_values())
+        flags_lib.write_config(path, flags.explicit_values())
         for number, run in enumerate(plan, 1):
             if not is_finished(run):
                 _LOGGER.info("Run %s of %s: %s.", number, len(plan), run.name)

@@ -87,14 +87,14 @@ class Pretraining(workflow.Workflow):
             lambda step: self._input_fn(self.training_files, is_training=True, start_step=step),
             max_steps=flags.last_step,
             documents=model_folder.portable_files(self.config, vocabulary),
-            made_from=self.made_from(),
+            input_hashes=self.input_hashes(),
             keep_checkpoint_max=flags.keep_checkpoint_max,
         )
         if vocabulary and not summary:  # training was already finished
             model_vocabulary.put(flags.output_dir, vocabulary)
         return summary
 
-    def made_from(self) -> Dict[str, Any]:
+    def input_hashes(self) -> Dict[str, Any]:
         """Returns hashes of records, configuration and vocabulary, and the last step."""
         flags = self.flags
 

@@ -72,7 +72,7 @@ def of_words(
     return Sentence(" ".join(words), words, tags, where)
 
 
-def places_of_tags(sentences: Sequence[Sentence]) -> Dict[str, str]:
+def tag_locations(sentences: Sequence[Sentence]) -> Dict[str, str]:
     """Returns where the first sentence with each tag begins."""
     return {tag: sentence.where for sentence in reversed(sentences) for tag in sentence.tags or ()}
 

@@ -63,7 +63,7 @@ class TaggingTask(Task):
         self.labels = self.description.get("labels")
         first_sentences = dict.fromkeys(self.labels or [], self.description_name)
         if not self.labels:
-            first_sentences = tagging_examples.places_of_tags(self.examples("train"))
+            first_sentences = tagging_examples.tag_locations(self.examples("train"))
             self.labels = [schemes.OUTSIDE, *sorted(first_sentences.keys() - {schemes.OUTSIDE})]
         name = self.flags.tag_scheme or self.description.get("tag_scheme")
         self.scheme = schemes.find(self.labels, name)
@@ -100,7 +100,7 @@ class TaggingTask(Task):
         columns = (self.flags.token_column, self.flags.tag_column)
         sentences_of_file = tagging_examples.read(path, *columns, needs_tags=needs_tags)
         if needs_tags and self.scheme:
-            self.scheme.check(tagging_examples.places_of_tags(sentences_of_file))
+            self.scheme.check(tagging_examples.tag_locations(sentences_of_file))
         return sentences_of_file
 
     def parse(self, text: Any) -> Sentence:

@@ -188,7 +188,7 @@ def test_run_flags_replace_the_recipe(make):
     flags = make("--tasks=mrpc", "--run_flags=--num_train_epochs=2 --warmup_step=7")
     with pytest.raises(ValueError, match="--train_step and --num_train_epochs"):
         sweep.make_plan(flags)
-    values = flags.given_values()
+    values = flags.explicit_values()
     del values["train_step"]
     (run,) = sweep.make_plan(flags_lib.make(SweepFlags, **values))
     flags = flags_of(run)
