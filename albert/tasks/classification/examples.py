@@ -124,8 +124,8 @@ def role_of(split: str) -> str:
     return split.split("_")[0]
 
 
-class Task(NamedTuple):
-    """A classification or regression task."""
+class TaskSpec(NamedTuple):
+    """The declaration of a classification or regression task."""
 
     name: str
     labels: Tuple[str, ...]  # in the order of their ids; () is regression
@@ -186,7 +186,7 @@ class TaskData(NamedTuple):
     columns: Tuple[str, ...]  # names of the texts' columns or fields, if the file has names
 
 
-def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = ()) -> TaskData:
+def read_file(task: TaskSpec, path: str, split: str = "", *, names: Sequence[str] = ()) -> TaskData:
     """Reads examples from a file; see `data.rows`. Skips short rows of training data if few.
 
     Args:
@@ -248,7 +248,7 @@ def read_file(task: Task, path: str, split: str = "", *, names: Sequence[str] = 
     return TaskData(examples, parts, tuple(texts[key] for key in columns[:2] if key in texts))
 
 
-def _refuse_label(task: Task, row: Row, label: Any, *, is_first: bool) -> None:
+def _refuse_label(task: TaskSpec, row: Row, label: Any, *, is_first: bool) -> None:
     labels = wording.listed(task.labels or ["numbers"], 12)
     hint = " If it is a header, give --header." if is_first else ""
     raise UserError(f"{row.where}: the label is {label!r}. Labels: {labels}.{hint}")
@@ -317,7 +317,9 @@ def text_of(value: Any) -> str:
 # --------------------------------------------------------------------------------------- columns
 
 
-def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence[str]) -> Columns:
+def _find_columns(
+    task: TaskSpec, rows: Sequence[Row], role: str, *, names: Sequence[str]
+) -> Columns:
     """Returns a file's columns as keys of `Row.fields`; None for an optional column that it lacks.
 
     `header` says whether the first row is a header. Arguments and errors are as in `read_file`.
@@ -344,7 +346,7 @@ def _find_columns(task: Task, rows: Sequence[Row], role: str, *, names: Sequence
     )
 
 
-def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task) -> bool:
+def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: TaskSpec) -> bool:
     """Returns whether the first row of a table is a header.
 
     It is a header if it has the name of a column. If all columns are numbers, it is a header if it
@@ -363,7 +365,7 @@ def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task
     return label in _LABEL_WORDS or texts <= _TEXT_WORDS
 
 
-def _prediction_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -> List[Columns]:
+def _prediction_columns(task: TaskSpec, rows: Sequence[Row], names: Sequence[Any]) -> List[Columns]:
     """Returns possible columns of texts to predict: the task's names, usual names, only columns."""
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
     trained = [Columns(*names)] if len(names) == len(texts) else []
@@ -383,7 +385,7 @@ def _prediction_columns(task: Task, rows: Sequence[Row], names: Sequence[Any]) -
 # ---------------------------------------------------------------------------------------- labels
 
 
-def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
+def _number_names(task: TaskSpec, path: str, columns: Columns) -> Sequence[str]:
     """Returns the names of a file's numeric labels; () if the numbers are the labels."""
     if isinstance(columns.text_a, int):  # a table
         return ()
@@ -393,7 +395,7 @@ def _number_names(task: Task, path: str, columns: Columns) -> Sequence[str]:
     return names if set(task.labels) <= set(names) else ()
 
 
-def label_spellings(task: Task, number_names: Sequence[str] = ()) -> Dict[str, str]:
+def label_spellings(task: TaskSpec, number_names: Sequence[str] = ()) -> Dict[str, str]:
     """Returns spelling -> label; "" means drop the example. Returns {} for regression."""
     if task.is_regression:
         return {}

@@ -15,7 +15,7 @@ from typing import Dict, Iterable, List, Sequence
 
 import numpy as np
 
-from albert.tasks.classification.examples import InputExample, Task
+from albert.tasks.classification.examples import InputExample, TaskSpec
 from albert.tasks.classification.task_table import GLUE
 from albert.training.task import Outputs
 from albert.util import files as file_utils
@@ -29,7 +29,7 @@ _CLUE_NAMES = {"tnews": "tnews{}", "wsc": "cluewsc{}", "ocnli": "ocnli_50k"}
 
 
 def split_files(
-    task: Task,
+    task: TaskSpec,
     examples: Sequence[InputExample],
     outputs: Outputs,
     *,
@@ -62,7 +62,7 @@ def split_files(
 
 
 def result_files(
-    task: Task, examples: Sequence[InputExample], outputs: Outputs, *, suffix: str = ""
+    task: TaskSpec, examples: Sequence[InputExample], outputs: Outputs, *, suffix: str = ""
 ) -> Dict[str, str]:
     """Returns test_results.tsv and submit_results.tsv: name -> text.
 
@@ -80,7 +80,7 @@ def result_files(
     }
 
 
-def _answers(task: Task, outputs: Outputs) -> List[str]:
+def _answers(task: TaskSpec, outputs: Outputs) -> List[str]:
     """Returns the name of each predicted label; for regression, the score."""
     predictions = np.ravel(outputs["predictions"])
     return [str(number) if task.is_regression else task.labels[number] for number in predictions]

@@ -22,19 +22,19 @@ from albert.downloads import data_set_table
 from albert.tasks.classification import examples
 from albert.tasks.classification.examples import Columns, InputExample, TaskData
 from albert.tasks.classification.flags import CustomTaskFlags
-from albert.tasks.classification.task_table import CUSTOM, TASKS, Recipe, Task, get_task
+from albert.tasks.classification.task_table import CUSTOM, TASKS, Recipe, TaskSpec, get_task
 from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag, make
 
 # Names that users import from here.
-__all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]
+__all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "TaskSpec", "TaskData", "get_task"]
 
 
 # --------------------------------------------------------------------------------------- reading
 
 
-def task_folders(task: Task, data_dir: str) -> List[str]:
+def task_folders(task: TaskSpec, data_dir: str) -> List[str]:
     """Returns possible folders of a task's data: its folders in `data_dir`, then `data_dir`.
 
     Raises:
@@ -48,7 +48,7 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
     return [os.path.join(data_dir, name) for name in own] + [data_dir]
 
 
-def _advice(task: Task, data_dir: str) -> str:
+def _advice(task: TaskSpec, data_dir: str) -> str:
     """Returns the advice for missing data."""
     if task.name == CUSTOM:
         return "Name the files with --train_file, --dev_file and --test_file."
@@ -58,7 +58,7 @@ def _advice(task: Task, data_dir: str) -> str:
     )
 
 
-def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
+def read_examples(task: TaskSpec, data_dir: str, split: str) -> TaskData:
     """Reads a split of a task and logs a line about it.
 
     Args:
@@ -83,7 +83,7 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
     return examples.read_file(task, path, split)
 
 
-def find_file(task: Task, data_dir: str, split: str) -> str:
+def find_file(task: TaskSpec, data_dir: str, split: str) -> str:
     """Returns the file of a split, or a pattern for Parquet files; "" if there is none.
 
     The first of the task's own folders that has the file counts. `data_dir` itself counts only if
@@ -120,7 +120,7 @@ _LIST = (str, [(str, float, bool)], None)
 _TASK_FILE = {"labels": _LIST, "metrics": _LIST, str: (str, float, bool, None)}
 
 
-def custom_task(task_file: str = "", **flags: Any) -> Task:
+def custom_task(task_file: str = "", **flags: Any) -> TaskSpec:
     """Returns a user's own task.
 
     Args:
@@ -149,7 +149,7 @@ def custom_task(task_file: str = "", **flags: Any) -> Task:
         raise UserError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
 
 
-def _custom_task(fields: Dict[str, Any]) -> Task:
+def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
     labels, metrics = (_listed(fields.pop(name, None)) for name in ("labels", "metrics"))
     flag_of = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in fields}
     flags = make(_CustomTask, **{flag_of[name]: value for name, value in fields.items()})
@@ -177,7 +177,7 @@ def _custom_task(fields: Dict[str, Any]) -> Task:
         int(column) if re.fullmatch(r"-?\d+", column or "") else column
         for column in (values[f"{name}_column"] for name in Columns._fields[:4])
     ]
-    return Task(
+    return TaskSpec(
         flags.name,
         () if is_regression else tuple(labels),
         _CUSTOM_RECIPE,

@@ -42,7 +42,7 @@ Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
 class Run(NamedTuple):
     """A planned run of run_classifier."""
 
-    task: registry.Task
+    task: registry.TaskSpec
     setting: str  # such as "learning_rate=1e-5"; "" where there is only one
     seed: int
     folder: str
@@ -120,7 +120,7 @@ def make_plan(flags: SweepFlags) -> List[Run]:
     return plan
 
 
-def find_tasks(flags: SweepFlags) -> Dict[str, registry.Task]:
+def find_tasks(flags: SweepFlags) -> Dict[str, registry.TaskSpec]:
     """Returns the tasks by name; those that use another task's model come last.
 
     Without --tasks these are the tasks of the suite with a folder in --data_dir. Raises UserError
@@ -156,7 +156,9 @@ def parse_seeds(text: str) -> List[int]:
     return list(dict.fromkeys(seeds))
 
 
-def recipe_flags(task: registry.Task, shared: Mapping[str, str], examples: int) -> Dict[str, Any]:
+def recipe_flags(
+    task: registry.TaskSpec, shared: Mapping[str, str], examples: int
+) -> Dict[str, Any]:
     """Returns a task's hyper-parameters by flag: the given values, or else the published ones.
 
     With another training length the warm-up keeps its share. A recipe that does not say when to

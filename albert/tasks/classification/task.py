@@ -44,7 +44,7 @@ class Prediction(NamedTuple):
     layers: Optional[int] = None  # after which it was known; None without exit_patience
 
 
-def find_task(name: str, flags: CustomTaskFlags) -> registry.Task:
+def find_task(name: str, flags: CustomTaskFlags) -> registry.TaskSpec:
     """Returns the task of a name; "custom" is the one that the flags describe.
 
     Raises:

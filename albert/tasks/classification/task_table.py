@@ -18,7 +18,7 @@ from albert.tasks.classification.examples import (
     Columns,
     InputExample,
     Recipe,
-    Task,
+    TaskSpec,
     text_of,
 )
 from albert.util import wording
@@ -82,19 +82,19 @@ _TEXT = Columns(TEXT_NAMES, None, LABEL_NAMES)
 _GLUE_TEXT = _TEXT._replace(guid=GUID_NAMES)
 
 
-def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> Task:
+def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> TaskSpec:
     """Returns a task: by default with pairs, in CLUE's format or in tables without a header."""
     usual = {
         "folders": (name, f"{name}_public"),
         "columns": (_PAIR, Columns(0, 1, 2)),
         "hub_labels": labels,
     }
-    return Task(name, labels, recipe, **{**usual, **more})
+    return TaskSpec(name, labels, recipe, **{**usual, **more})
 
 
 def _glue(
     name: str, labels: Tuple[str, ...], recipe: Recipe, *, numbers: Any = (1, 2, -1, 0), **more: Any
-) -> Task:
+) -> TaskSpec:
     """Returns a task of GLUE, by default with pairs. Without usual names, `numbers` are columns."""
     columns = (_PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
     usual = {"folders": (name,), "submissions": {"test": f"{name}.tsv"}, "columns": columns}
@@ -234,11 +234,11 @@ CHINESE = (
 )
 GLUE_TASKS = tuple(task.name for task in GLUE)
 CHINESE_TASKS = tuple(task.name for task in CHINESE)
-TASKS: Dict[str, Task] = {task.name: task for task in GLUE + CHINESE}
+TASKS: Dict[str, TaskSpec] = {task.name: task for task in GLUE + CHINESE}
 CUSTOM = "custom"
 
 
-def get_task(name: str) -> Task:
+def get_task(name: str) -> TaskSpec:
     """Returns a task by its name, in any case; ValueError if there is none."""
     key = name.strip().lower()
     if key in TASKS:
@@ -250,7 +250,7 @@ def get_task(name: str) -> Task:
     )
 
 
-def described_task(description: Mapping[str, Any]) -> Task:
+def described_task(description: Mapping[str, Any]) -> TaskSpec:
     """Returns the task of a trained model, from the content of classifier.json.
 
     Columns of its data have usual names. Data can also give labels as numbers from 0, unless a
@@ -261,7 +261,7 @@ def described_task(description: Mapping[str, Any]) -> Task:
         return TASKS[name]
     columns = {True: (_PAIR,), False: (_TEXT,), None: (_PAIR, _TEXT)}[description.get("is_pair")]
     numbered = {str(number): label for number, label in enumerate(labels)}
-    return Task(
+    return TaskSpec(
         name,
         labels,
         _epochs(3, 32, 2e-5),
