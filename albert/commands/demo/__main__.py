@@ -114,8 +114,11 @@ def main(argv: Optional[List[str]] = None) -> int:
     options = parser_of(phase).parse_args([LATER.get(word, word) for word in arguments])
     if getattr(options, "v", None):
         print("-v has no effect here.", file=sys.stderr)
-    run = lambda: importlib.import_module(f"albert.commands.demo.{phase}").run(options)  # noqa: E731
-    return cli.guarded(run, is_verbose=options.verbose)
+
+    def run_phase() -> None:
+        importlib.import_module(f"albert.commands.demo.{phase}").run_phase(options)
+
+    return cli.guarded(run_phase, is_verbose=options.verbose)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ _TASKS: Dict[str, Any] = {
 }
 
 
-def run(options: argparse.Namespace) -> None:
+def run_phase(options: argparse.Namespace) -> None:
     """Runs the phase."""
     task, epochs = options.t, options.e or 2.0
     script, data_set, defaults = _TASKS[task]
@@ -61,5 +61,5 @@ def run(options: argparse.Namespace) -> None:
     else:
         flags["warmup_step"] = options.w
     name, model = f"finetuning-{task}-{options.m}-{options.d}", options.model or options.m
-    with runs.held(options.o, name, task=task, data=options.i, model=model) as command:
-        runs.train(command, options, script, num_train_epochs=epochs, **flags)
+    with runs.open_run(options.o, name, task=task, data=options.i, model=model) as run:
+        runs.train(run, options, script, num_train_epochs=epochs, **flags)

@@ -50,20 +50,20 @@ If it ticks evenly, you are done.
 _OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 200, 10
 
 
-def run(options: argparse.Namespace) -> None:
+def run_phase(options: argparse.Namespace) -> None:
     """Runs the phase."""
     length = options.s or 128
     lengths = {"max_seq_length": length, "max_predictions_per_seq": max(1, round(length * 0.15))}
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
     identity = {"size": options.m, "data": options.i, "vocab_size": options.vocab_size}
-    with runs.held(options.o, f"pretraining-{options.m}-{options.d}", **identity) as command:
-        make_records(options, command, lengths)
-        train(options, command, lengths)
+    with runs.open_run(options.o, f"pretraining-{options.m}-{options.d}", **identity) as run:
+        make_records(options, run, lengths)
+        train(options, run, lengths)
 
 
-def make_records(options: argparse.Namespace, command: runs.Run, lengths: Dict[str, Any]) -> None:
+def make_records(options: argparse.Namespace, run: runs.DemoRun, lengths: Dict[str, Any]) -> None:
     """Makes train.tf_record of the text in the folder -i, or of the demo's own."""
-    path, vocab_size, passes = command.path, options.vocab_size, 5
+    path, vocab_size, passes = run.path, options.vocab_size, 5
     folder = pathlib.Path(options.i or path).expanduser()
     if not options.i:
         files.atomic_write_text(str(path / "text.txt"), OVERFIT_TEXT)
@@ -71,18 +71,18 @@ def make_records(options: argparse.Namespace, command: runs.Run, lengths: Dict[s
     texts = [str(file) for file in sorted(folder.glob("*.txt")) if file.name != "vocab.txt"]
     text = {"input_file": ",".join(texts) or folder / "*.txt"}
     if not (runs.vocabulary_of(folder) or runs.vocabulary_of(path)):
-        command(train_vocab, model_prefix=path / "vocabulary", vocab_size=vocab_size, **text)
+        run(train_vocab, model_prefix=path / "vocabulary", vocab_size=vocab_size, **text)
     vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
     outputs = {"output_file": path / "train.tf_record", "dupe_factor": passes}
-    command(create_pretraining_data, **text, **outputs, **lengths, **vocabulary)
+    run(create_pretraining_data, **text, **outputs, **lengths, **vocabulary)
 
 
-def train(options: argparse.Namespace, command: runs.Run, lengths: Dict[str, Any]) -> None:
+def train(options: argparse.Namespace, run: runs.DemoRun, lengths: Dict[str, Any]) -> None:
     """Trains on the records and evaluates on the same ones."""
-    records = str(command.path / "train.tf_record")
+    records = str(run.path / "train.tf_record")
     steps, warmup_steps = steps_of(options, record_files.count_records(records))
     runs.train(
-        command,
+        run,
         options,
         run_pretraining,
         albert_config_file=configs.preset_path(f"albert_{options.m}_v2"),

@@ -21,7 +21,7 @@ PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 BATCH_SIZES = {"base": 32, "large": 16, "xlarge": 8, "xxlarge": 4}
 
 
-class Run:
+class DemoRun:
     """A run of scripts in a folder, `path`, with their command lines and times."""
 
     def __init__(self, path: pathlib.Path):
@@ -42,7 +42,7 @@ class Run:
 
 
 @contextlib.contextmanager
-def held(folder: str, name: str, **identity: Any) -> Iterator[Run]:
+def open_run(folder: str, name: str, **identity: Any) -> Iterator[DemoRun]:
     """Yields a run, and locks its folder.
 
     Args:
@@ -63,7 +63,7 @@ def held(folder: str, name: str, **identity: Any) -> Iterator[Run]:
         if not os.path.exists(marker) or json_files.read(marker) != identity:
             raise UserError(f"-o {path} has no run with {identity}. Choose a new folder.")
         print(f"Folder: {path}. To resume, pass it as -o with the same options.", flush=True)
-        yield Run(path)
+        yield DemoRun(path)
 
 
 # ---- What the phases with a published size share.
@@ -74,11 +74,11 @@ def batch_size(options: Any) -> int:
     return options.b or BATCH_SIZES[options.m] * (1 + (options.d != "fp32"))
 
 
-def train(command: Run, options: Any, script: Any, **flags: Any) -> None:
+def train(run: DemoRun, options: Any, script: Any, **flags: Any) -> None:
     """Trains with a script and the options -b, -c and -d; the log has the speed and the scores."""
-    command(
+    run(
         script,
-        output_dir=command.path / "model",
+        output_dir=run.path / "model",
         do_train=True,
         train_batch_size=batch_size(options),
         precision=PRECISIONS[options.d],

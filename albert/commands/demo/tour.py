@@ -73,32 +73,32 @@ MODEL: Dict[str, Any] = {
 EVALUATIONS = 4  # after that of the untrained model
 
 
-def run(options: argparse.Namespace) -> None:
+def run_phase(options: argparse.Namespace) -> None:
     """Runs the phase."""
     if options.text == "python" and options.language != "en":
         raise UserError(f"--text python is English: leave out --language {options.language}.")
     kind = options.language if options.text == "stories" else options.text
     version = platform.python_version()
-    with runs.held(options.o, "run", text=kind, steps=options.steps, python=version) as command:
-        run_tour(command, kind, options.steps)
+    with runs.open_run(options.o, "run", text=kind, steps=options.steps, python=version) as run:
+        run_tour(run, kind, options.steps)
 
 
-def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings:
+def run_tour(run: runs.DemoRun, kind: str, steps: int) -> demo_findings.Findings:
     """Makes everything from a kind of text to the report, or continues, in the run's folder."""
-    path, began = command.path, time.time()
+    path, began = run.path, time.time()
     print(f"\n[1/5] Text: {KINDS[kind].text}", flush=True)
-    corpus = _make_text(command, kind)
+    corpus = _make_text(run, kind)
     print("\n[2/5] Vocabulary", flush=True)
-    vocabulary = _make_vocabulary(command, kind, corpus)
+    vocabulary = _make_vocabulary(run, kind, corpus)
     print("\n[3/5] Records of masked sequences and swapped texts", flush=True)
-    _make_records(command, kind, vocabulary)
+    _make_records(run, kind, vocabulary)
     print(f"\n[4/5] Pretraining, {steps:,} steps, and evaluation on held-out text", flush=True)
     tokens_from: Dict[str, Any] = {"vocab_file": None, **vocabulary}
     tokenizer = tokenization.FullTokenizer(**tokens_from)
     length = KINDS[kind].lengths["max_seq_length"]
     config = modeling.AlbertConfig(len(tokenizer.vocab), max_position_embeddings=length, **MODEL)
     files.atomic_write_text(str(path / "albert_config.json"), config.to_json_string())
-    _pretrain(command, kind, steps)
+    _pretrain(run, kind, steps)
     print("\n[5/5] What it learned", flush=True)
     best = str(path / "model" / "model.ckpt-best")
     reader = demo_findings.Reader(model_folder.Source(config, best, tokenizer, length))
@@ -121,39 +121,39 @@ def run_tour(command: runs.Run, kind: str, steps: int) -> demo_findings.Findings
         documents=list(map(len, corpus)),
         seen=np.mean(np.isin(held_out_lines, training_lines)),
         speed=float(curve[-1]["examples_per_second"] or 0),
-        commands="</pre><pre>".join(map(html.escape, command.lines)),
+        commands="</pre><pre>".join(map(html.escape, run.lines)),
         model_folder=html.escape(shlex.quote(str(path / "model"))),
         gap=html.escape(shlex.quote(findings.questions[0].with_gap)),
         time=progress.format_seconds(time.time() - began),
-        times={name: progress.format_seconds(value) for name, value in command.seconds.items()},
+        times={name: progress.format_seconds(value) for name, value in run.seconds.items()},
     )
     print(demo_findings.summary(findings))
     print(f"\nReport page: {(path / 'report.html').resolve().as_uri()}")
     return findings
 
 
-def _make_text(command: runs.Run, kind: str) -> demo_corpus.Corpus:
+def _make_text(run: runs.DemoRun, kind: str) -> demo_corpus.Corpus:
     """Writes train.txt and held_out.txt, and the names that jieba is to know."""
     if kind == "python":
         corpus = demo_corpus.read_prose()
     else:
         corpus = demo_corpus.make_stories(kind, STORIES)
         people = [row[""] for row in demo_corpus.read_grammar(kind)[0]["person"]]
-        files.atomic_write_text(str(command.path / "names.txt"), "\n".join(people))
+        files.atomic_write_text(str(run.path / "names.txt"), "\n".join(people))
     for name, documents in zip(("train", "held_out"), corpus):
         text = "\n\n".join("\n".join(document.sentences) for document in documents)
-        files.atomic_write_text(str(command.path / f"{name}.txt"), text + "\n")
+        files.atomic_write_text(str(run.path / f"{name}.txt"), text + "\n")
         print(f"    {name}.txt: {len(documents):,} documents, {len(text):,} characters")
     return corpus
 
 
-def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -> Dict[str, str]:
+def _make_vocabulary(run: runs.DemoRun, kind: str, corpus: demo_corpus.Corpus) -> Dict[str, str]:
     """Returns the flag of the vocabulary; the same text gives the same bytes again."""
-    path = command.path
+    path = run.path
     if kind == "python":
         prefix = path / "vocabulary"
         size = {"vocab_size": 2000, "overwrite": True}
-        command(train_vocab, input_file=path / "train.txt", model_prefix=prefix, **size)
+        run(train_vocab, input_file=path / "train.txt", model_prefix=prefix, **size)
     else:
         cut = tokenization.BasicTokenizer().tokenize
         lines = (" ".join(document.sentences) for document in corpus.training)
@@ -164,18 +164,18 @@ def _make_vocabulary(command: runs.Run, kind: str, corpus: demo_corpus.Corpus) -
     return runs.vocabulary_of(path)
 
 
-def _make_records(command: runs.Run, kind: str, vocabulary: Dict[str, str]) -> None:
+def _make_records(run: runs.DemoRun, kind: str, vocabulary: Dict[str, str]) -> None:
     flags: Dict[str, Any] = {"ngram": 1, **vocabulary, **KINDS[kind].lengths}
     if kind == "zh":
-        flags.update(language="zh", user_dictionary=command.path / "names.txt")
+        flags.update(language="zh", user_dictionary=run.path / "names.txt")
     for name, copies in (("train", KINDS[kind].copies), ("held_out", {"dupe_factor": 1})):
-        text, records = (command.path / f"{name}.{ending}" for ending in ("txt", "tf_record"))
-        command(create_pretraining_data, input_file=text, output_file=records, **flags, **copies)
+        text, records = (run.path / f"{name}.{ending}" for ending in ("txt", "tf_record"))
+        run(create_pretraining_data, input_file=text, output_file=records, **flags, **copies)
 
 
-def _pretrain(command: runs.Run, kind: str, steps: int) -> None:
-    path = command.path
-    command(
+def _pretrain(run: runs.DemoRun, kind: str, steps: int) -> None:
+    path = run.path
+    run(
         run_pretraining,
         albert_config_file=path / "albert_config.json",
         input_file=path / "train.tf_record",

@@ -69,8 +69,8 @@ def test_demo_names_wrong_argument(data, tmp_path, capsys, arguments, code, name
 
 
 def claim(path, model):
-    with demo_runs.held(str(path), "name", model=model) as command:
-        assert command.path == path
+    with demo_runs.open_run(str(path), "name", model=model) as run:
+        assert run.path == path
 
 
 def test_folder_of_another_run(tmp_path):
@@ -137,8 +137,8 @@ def tiny(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["python", "zh"])
 def test_tour_from_text_to_report(tiny, tmp_path, capsys, text):
-    command = demo_runs.Run(tmp_path)
-    findings = demo_tour.run_tour(command, text, 4)
+    run = demo_runs.DemoRun(tmp_path)
+    findings = demo_tour.run_tour(run, text, 4)
     assert [score.step for score in findings.scores] == [0, 4]
     page, said = (tmp_path / "report.html").read_text(encoding="utf-8"), capsys.readouterr().out
     for shown in (said, page):
@@ -155,7 +155,7 @@ def test_tour_from_text_to_report(tiny, tmp_path, capsys, text):
     assert "4 steps" in page  # they teach nothing, and the page says so
     for question, guesses in zip(findings.questions, findings.guesses):
         assert text != "zh" or set(map(len, guesses)) == {len(question.word)}
-    again = demo_tour.run_tour(command, text, 4)
+    again = demo_tour.run_tour(run, text, 4)
     assert (again.scores, again.guesses) == (findings.scores, findings.guesses)
 
 
@@ -197,7 +197,7 @@ def test_finetuning_reports_speed_and_scores(data, tmp_path, capsys):
 
 def test_options_of_habanas_later_demo(monkeypatch, capsys):
     started = []
-    monkeypatch.setattr(demo_finetuning, "run", lambda options: started.append(vars(options)))
+    monkeypatch.setattr(demo_finetuning, "run_phase", lambda options: started.append(vars(options)))
     later = "--data_type bf16 --model_variant large --test_set mrpc --batch_size 8 --epochs 3"
     later += " --max_seq_length 64 --dataset_path D --output_dir O --use_horovod"
     assert demo.main(["--command", "finetuning", *later.split()]) == 0
