@@ -207,7 +207,7 @@ def read_summary(path):
 def read_marker(path):
     identity = {"seed": 1, "files": {}, "samples": []}
     cola = registry.get_task("cola")
-    return sweep.is_finished(sweep.Run(cola, "", 1, folder_of(path), [], identity))
+    return sweep.is_finished(sweep.SweepRun(cola, "", 1, folder_of(path), [], identity))
 
 
 def read_download(path):

@@ -39,7 +39,7 @@ LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model p
 Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
 
 
-class Run(NamedTuple):
+class SweepRun(NamedTuple):
     """A planned run of run_classifier."""
 
     task: registry.TaskSpec
@@ -58,7 +58,7 @@ class Run(NamedTuple):
 # ---- The plan.
 
 
-def make_plan(flags: SweepFlags) -> List[Run]:
+def make_plan(flags: SweepFlags) -> List[SweepRun]:
     """Returns all runs of a sweep; reads all inputs, to find errors before the first run.
 
     Raises:
@@ -115,7 +115,7 @@ def make_plan(flags: SweepFlags) -> List[Run]:
             states = {path: [stamp["size"], stamp["mtime"]] for path, stamp in inputs.items()}
             samples = {path: stamp["sample"] for path, stamp in inputs.items()}
             identity = {**parsed.explicit_values(), "files": states, "sample": samples}
-            plan.append(Run(task, setting, seed, folder, command, identity))
+            plan.append(SweepRun(task, setting, seed, folder, command, identity))
             is_finished(plan[-1])  # or is its folder another run's?
     return plan
 
@@ -177,7 +177,7 @@ def recipe_flags(
 # ---- The runs.
 
 
-def is_finished(run: Run) -> bool:
+def is_finished(run: SweepRun) -> bool:
     """Returns whether a run is done; raises UserError if its folder holds anything else."""
     if not tf.io.gfile.exists(run.folder):
         return False
@@ -226,7 +226,7 @@ def sweep(flags: SweepFlags) -> None:
     print(text, end="", flush=True)
 
 
-def _start(run: Run) -> None:
+def _start(run: SweepRun) -> None:
     """Does a run; its output goes into its log, and to standard error behind its name."""
     marker, path = (os.path.join(run.folder, name) for name in (MARKER_NAME, LOG_NAME))
     files.atomic_write_json(marker, run.identity)
@@ -296,7 +296,7 @@ def _shown(metric: str, value: float) -> str:
     return text.replace("nan", "-")
 
 
-def _submit(path: str, plan: Sequence[Run], results: Sequence[Result]) -> None:
+def _submit(path: str, plan: Sequence[SweepRun], results: Sequence[Result]) -> None:
     """Zips the predictions for GLUE of each task's best run; a borrower's is its lender's."""
     best = {}  # the last of equal ones
     for result in sorted(results, key=score_of):
