@@ -52,8 +52,8 @@ _CONFUSION = {"labels": ([str], None), "matrix": ([[int]], None)}
 Curves = Dict[str, List[Tuple[int, float]]]  # metric -> (step, value)
 
 
-class Run(NamedTuple):
-    """What a folder says of its run."""
+class RunHistory(NamedTuple):
+    """The curves and results of the run in a folder."""
 
     folder: str
     training: Curves
@@ -63,8 +63,8 @@ class Run(NamedTuple):
     confusion: Dict[str, Any]  # "labels" and "matrix"; {}: none
 
 
-def read_run(folder: str) -> Run:
-    """Returns the run of a folder; UserError if there is none, or for a damaged file."""
+def read_history(folder: str) -> RunHistory:
+    """Returns the history of the run in a folder; UserError for none, or for a damaged file."""
     from albert.training import evaluation, fine_tuning, hooks
 
     names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME, fine_tuning.CONFUSION_NAME)
@@ -82,7 +82,7 @@ def read_run(folder: str) -> Run:
     if exists(summary):
         metric = fine_tuning.read_summary(summary)["metric"]
     confusion = json_files.read(matrix, _CONFUSION) if exists(matrix) else {}
-    return Run(folder, training, evaluated, _short(metric), best_step, confusion)
+    return RunHistory(folder, training, evaluated, _short(metric), best_step, confusion)
 
 
 def _short(name: str) -> str:
@@ -99,7 +99,7 @@ def _curves(rows: Iterable[Mapping[str, Any]]) -> Curves:
     return curves
 
 
-def table(runs: Sequence[Run]) -> List[str]:
+def table(runs: Sequence[RunHistory]) -> List[str]:
     """Returns the lines of a table with a row for each run."""
     cells = [_HEAD]
     for run in runs:
@@ -119,7 +119,7 @@ def table(runs: Sequence[Run]) -> List[str]:
     return wording.table(cells, left=(0, 3))
 
 
-def draw(path: str, runs: Sequence[Run]) -> None:
+def draw(path: str, runs: Sequence[RunHistory]) -> None:
     """Draws a panel for each metric into a PNG, PDF or SVG file."""
     from matplotlib.figure import Figure
 
@@ -152,7 +152,7 @@ def draw(path: str, runs: Sequence[Run]) -> None:
         figure.savefig(temporary, format=path[-3:].lower(), dpi=130, bbox_inches="tight")
 
 
-def _draw_confusion(axes: Any, run: Run) -> None:
+def _draw_confusion(axes: Any, run: RunHistory) -> None:
     """Draws the counts of predictions by label, with the recall and precision of each label."""
     import numpy as np
     from sklearn import metrics
@@ -170,7 +170,7 @@ def main(flags: Flags) -> None:
     """Runs the script."""
     with needing("plots", "albert plot"):
         import matplotlib  # noqa: F401
-    runs = [read_run(folder) for folder in flags.folders]
+    runs = [read_history(folder) for folder in flags.folders]
     print("\n".join(table(runs)))
     draw(flags.output_file, runs)
     print(f"Wrote {flags.output_file}.", file=sys.stderr)
