@@ -31,7 +31,7 @@ def main(flags: Flags) -> None:
     finally:
         logging.disable(logging.NOTSET)
 
-    cluster.create_pretraining_data(flags, beam.Engine(flags))
+    cluster.create_pretraining_data(flags, beam.BeamEngine(flags))
 
 
 if __name__ == "__main__":

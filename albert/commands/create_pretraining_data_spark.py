@@ -22,7 +22,7 @@ def main(flags: Flags) -> None:
     with needing("spark", "create_pretraining_data_spark"):
         from albert.pretraining_data import cluster, spark
 
-    cluster.create_pretraining_data(flags, spark.Engine(flags))
+    cluster.create_pretraining_data(flags, spark.SparkEngine(flags))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner
 _LOGGER = logging.getLogger("albert")
 
 
-class Storage(cluster.Storage):
+class BeamStorage(cluster.Storage):
     """Files as Beam reaches them: local, gs://, s3://, hdfs://."""
 
     @staticmethod
@@ -69,10 +69,10 @@ class Storage(cluster.Storage):
                     temporary, compression_type=raw
                 ) as target:
                     shutil.copyfileobj(content, target, _COPY_BYTES)
-                Storage.remove(path)  # some file systems do not replace one that is there (HDFS)
+                BeamStorage.remove(path)  # HDFS does not replace a file by renaming
                 FileSystems.rename([temporary], [path])
         finally:
-            Storage.remove(temporary)
+            BeamStorage.remove(temporary)
 
 
 def _open(path: str) -> Any:
@@ -80,10 +80,10 @@ def _open(path: str) -> Any:
     return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
-class Engine(cluster.Engine):
+class BeamEngine(cluster.Engine):
     """Beam, with the runner that `pipeline_options` name."""
 
-    storage = Storage
+    storage = BeamStorage
 
     def __init__(self, flags: BeamFlags):
         self._settings = flags
@@ -119,7 +119,7 @@ def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
         if "://" not in pattern:
             paths.update(text_documents.find_files(pattern, "input_file", but=but))
             continue
-        remote = Storage.find(pattern)
+        remote = BeamStorage.find(pattern)
         if not remote:
             raise UserError(
                 f"--input_file: no file matches '{pattern}'. Check the path; name a remote folder "

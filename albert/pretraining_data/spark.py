@@ -24,7 +24,7 @@ _FILE_BYTES = 2**31 - 1  # what Spark reads as one value
 Key = Tuple[int, Any]  # number of a shard, and a record with its key; or COUNTS, and the counts
 
 
-class Engine(cluster.Engine):
+class SparkEngine(cluster.Engine):
     """Spark on the cluster `master`, or that of spark-submit, or this machine.
 
     Raises:

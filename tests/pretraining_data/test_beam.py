@@ -26,7 +26,7 @@ def create(text, output, arguments=""):
         --vocab_file={FIXTURES}/wordpiece_vocab.txt --max_seq_length=32 --dupe_factor=2
         --max_predictions_per_seq=5 {arguments}"""
     flags = flags_lib.parse(BeamFlags, given.split())
-    counts = pathlib.Path(cluster.create_pretraining_data(flags, beam.Engine(flags)))
+    counts = pathlib.Path(cluster.create_pretraining_data(flags, beam.BeamEngine(flags)))
     paths = sorted(map(str, counts.parent.glob("[!.]*-of-*")))
     return Made(paths, read_json(counts)["counts"])
 
@@ -114,7 +114,7 @@ def test_beam_refuses_wrong_flag(text, output, arguments, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.parametrize("storage", [cluster.Storage, beam.Storage])
+@pytest.mark.parametrize("storage", [cluster.Storage, beam.BeamStorage])
 def test_storage_copies_file_without_content(storage, tmp_path):
     (tmp_path / "a").write_bytes(b"")
     (tmp_path / "b").write_bytes(b"old")
