@@ -29,7 +29,7 @@ class Flags(TokenizerFlags):
         None, "Folder with albert_config.json and the checkpoint.", path=True, required=True
     )
     checkpoint_name: Optional[str] = flag(
-        None, "Checkpoint in --albert_directory; default: model.ckpt-best, or the newest."
+        None, "Checkpoint in --albert_directory; default: model.ckpt-best, or else the newest."
     )
     export_path: str = flag(
         None, "The new checkpoint: a path prefix, or a folder.", path=True, required=True

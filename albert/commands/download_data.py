@@ -33,7 +33,7 @@ class Flags(TransferFlags):
         positional=True,
     )
     list: bool = flag(False, "Show names, sizes and licences, and exit.")
-    data_dir: str = flag("data", "Folder for the data sets' folders.", path=True)
+    data_dir: str = flag("data", "Parent folder of the data sets.", path=True)
 
     def check(self) -> None:
         """Checks the name."""

@@ -8,7 +8,7 @@
 The input has one text per line, a pair of texts separated by a TAB, or a JSON object with text_a
 (and text_b). If --output_file ends in .npy, the output is a NumPy array of floats [texts, hidden
 size]. Otherwise it is one JSON list per text. Vectors of a model that is not fine-tuned say little
-about the meaning of a text; those of --pooling=mean say the most.
+about the meaning of a text; --pooling=mean gives the best ones.
 """
 
 import dataclasses
@@ -30,7 +30,9 @@ class Flags(EncoderFlags, TextFlags):
     """The script's flags."""
 
     pooling: str = output_flag(
-        "pooled", "Pooler output, mean of tokens, or [CLS].", choices=POOLINGS
+        "pooled",
+        "pooled: the pooler's output; mean: mean of all tokens; first: [CLS].",
+        choices=POOLINGS,
     )
     layer: int = output_flag(LAST_LAYER, "Layer to use: 1 is the first, -1 the last.")
 

@@ -59,12 +59,12 @@ class Flags(MemoryFlags):
     batch: int = flag(32, "Batch size, as --train_batch_size of the training scripts.", lower=1)
     devices: int = flag(1, "Devices (GPUs, TPU cores) that share the batch.", lower=1)
     tflops: Optional[float] = flag(
-        None, "TFLOP/s that a device reaches; adds the time of a step.", lower=0.001
+        None, "TFLOP/s that a device reaches, to estimate the time of a step.", lower=0.001
     )
     max_predictions_per_seq: int = flag(20, "Masked tokens per sequence.", lower=1)
     num_labels: int = flag(2, "Number of labels (classification).", lower=1)
     memory_gb: float = flag(12.0, "Memory of a device, in 10^9 bytes.", lower=0.001)
-    runtime_gb: float = flag(0.96, "GB that the process uses without a model.", lower=0)
+    runtime_gb: float = flag(0.96, "GB that the process needs without a model.", lower=0)
 
     def check(self) -> None:
         """Checks that one model is named."""

@@ -28,7 +28,7 @@ accepted_flag = functools.partial(flag, help="No effect here.", group=WITHOUT_EF
 keep_checkpoint_max = functools.partial(  # The flag's name differs between scripts.
     flag,
     5,
-    "Keep this many of the newest checkpoints, and the best one; 0: keep all.",
+    "Newest checkpoints to keep, besides the best one; 0: keep all.",
     lower=0,
     group="Checkpoints",
 )
@@ -61,7 +61,7 @@ class EncoderFlags(ModelFlags, TokenizerFlags):
     """The flags that choose a pretrained encoder, its vocabulary and the length of its input."""
 
     albert_hub_module_handle: Optional[str] = _model_path(
-        "TF-Hub module (a folder or an address); replaces --albert_dir and the like.",
+        "TF-Hub module: a folder or a URL; replaces --albert_dir.",
         replaces=("albert_dir", "albert_config_file", "init_checkpoint"),
     )
     max_seq_length: Optional[int] = data_flag(
@@ -87,7 +87,9 @@ class MemoryFlags(BaseFlags):
     """The flags that reduce the memory of a training step."""
 
     precision: str = speed_flag(
-        "float32", "Number format; bfloat16: TPU, new GPUs; float16: old GPUs.", choices=PRECISIONS
+        "float32",
+        "Number format: bfloat16 for TPUs and new GPUs, float16 for old GPUs.",
+        choices=PRECISIONS,
     )
     recompute: bool = speed_flag(
         False, "Recompute activations in the backward pass to save memory."
@@ -160,7 +162,7 @@ class TrainingFlags(ModelFlags, OptimizerFlags, MemoryFlags, TpuFlags):
         1000, "Steps between checkpoints.", lower=1, group="Checkpoints"
     )
     wait_for_checkpoints_minutes: float = evaluation_flag(
-        0.0, "While another process trains: minutes to wait for its next checkpoint.", lower=0
+        0.0, "Minutes to wait for the next checkpoint of another process that trains.", lower=0
     )
     use_xla: bool = speed_flag(True, "Compile element-wise operations by XLA (TensorFlow 2).")
     distribution_strategy: str = _distribution(
@@ -213,18 +215,18 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
     )
     warmup_proportion: Optional[float] = training_flag(
         None,
-        "Fraction of training steps used for warm-up; replaces --warmup_step.",
+        "Fraction of training steps for warm-up; replaces --warmup_step.",
         lower=0,
         upper=1,
         replaces=("warmup_step",),
     )
     padding: Optional[str] = data_flag(
         None,
-        "longest: pad to the batch's longest; bucket: group by length; max: to --max_seq_length.",
+        "longest: pad to a batch's longest input; bucket: group by length; max: to --max_seq_length.",
         choices=PADDINGS,
     )
     cached_dir: Optional[str] = data_flag(
-        None, "Folder for the features to train on; default: --output_dir.", path=True
+        None, "Folder for cached training features; default: --output_dir.", path=True
     )
     checkpoint: Optional[str] = evaluation_flag(
         None, "Checkpoint to evaluate or predict with: a path prefix or a folder.", path=True

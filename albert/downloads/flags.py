@@ -29,8 +29,8 @@ _transfer = functools.partial(flag, group="Transfer")
 class TransferFlags(BaseFlags):
     """The flags for the source and the limits of a download."""
 
-    base_url: Optional[str] = _transfer(None, "Address of a folder on a mirror.")
-    sha256: Optional[str] = _transfer(None, "Expected SHA-256; comma-separated for several files.")
+    base_url: Optional[str] = _transfer(None, "URL of a mirror's folder with the same files.")
+    sha256: Optional[str] = _transfer(None, "Expected SHA-256 of each file, comma-separated.")
     time_limit_minutes: float = _transfer(
         120.0, "Stop after this time; run the command again to resume.", lower=0.001
     )

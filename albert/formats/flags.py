@@ -29,7 +29,7 @@ class ConversionFlags(TokenizerFlags):
     """The flags of convert_checkpoint."""
 
     direction: str = flag(
-        None, "Conversion to make.", choices=DIRECTIONS, required=True, positional=True
+        None, "The conversion.", choices=DIRECTIONS, required=True, positional=True
     )
     input_dir: str = _folder("Folder of the model to convert, or a released model's name.")
     output_dir: str = _folder("The new folder.")
@@ -37,7 +37,7 @@ class ConversionFlags(TokenizerFlags):
     init_checkpoint: Optional[str] = _path("Checkpoint, if not in --input_dir.")
     layout: str = flag(
         "native",
-        "from_albert_zh: native keeps the embeddings; google writes Google's layout.",
+        "from_albert_zh: native keeps the embeddings; google converts them to Google's layout.",
         choices=("native", "google"),
     )
     head: str = flag("auto", "Head to convert (Hugging Face).", choices=("auto", *HEADS))
@@ -61,6 +61,8 @@ class ModelExportFlags(BaseFlags):
     max_seq_length: Optional[int] = flag(
         None, "For a pretrained model: maximum tokens per text.", lower=8
     )
-    eval_file: str = _folder("Evaluation data: a folder, a dev file, or texts.")
-    eval_examples: int = flag(0, "Evaluate on this many examples; 0: all.", lower=0)
+    eval_file: str = _folder(
+        "Evaluation data: a data folder or dev file; for a pretrained model, texts."
+    )
+    eval_examples: int = flag(0, "Number of examples to evaluate on; 0: all.", lower=0)
     max_loss: float = flag(0.5, "Maximum drop of the score, in points.", lower=0)

@@ -33,7 +33,7 @@ class TextFlags(BaseFlags):
 
     input_file: str = data_flag("-", "Texts, one per line; - is standard input.", path=True)
     columns: Optional[str] = data_flag(
-        None, "Columns or JSON fields of the text (or of both texts)."
+        None, "Column or JSON field of the text, or of both texts, comma-separated."
     )
     output_file: str = output_flag("-", "File to write; - is standard output.", path=True)
     predict_batch_size: int = speed_flag(32, "Texts per batch.", lower=1)

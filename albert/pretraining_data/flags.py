@@ -34,7 +34,9 @@ class DataFlags(BaseFlags):
         True, "Mask n words together with a probability proportional to 1/n."
     )
     do_whole_word_mask: bool = _masking(True, "Mask all tokens of a word or none.")
-    do_permutation: bool = _masking(False, "Also shuffle as many other tokens, and predict them.")
+    do_permutation: bool = _masking(
+        False, "Shuffle as many tokens as are masked, and predict them too."
+    )
     random_next_sentence: bool = data_flag(
         False, "Train on BERT's next-sentence task instead of sentence order."
     )
@@ -45,12 +47,12 @@ class DataFlags(BaseFlags):
     random_seed: int = data_flag(12345, "Random seed.", upper=2**64 - 1)
     word_start: str = _masking(
         "reference",
-        "Where words start: as in Google's English data (reference), or at spaces (underline).",
+        "reference: words start as in Google's English data; underline: at spaces.",
         choices=("reference", "underline"),
     )
     input_file_mode: str = data_flag(
         "r",
-        "r: stop at text that is not UTF-8 or JSON (on a cluster: drop the line); rb: drop it.",
+        "Text that is not UTF-8 or JSON: r stops (on a cluster: drops the line); rb drops it.",
         choices=("r", "rb"),
     )
     shuffle_window_mb: int = flag(256, lower=1)
@@ -83,7 +85,7 @@ class RecordFlags(DataFlags, TokenizerFlags):
     input_file: str = _file("Text or JSON lines: files, patterns and folders.", group="Data")
     output_file: str = _file("Record files to write, comma-separated.", group="Output")
     overwrite: bool = output_flag(
-        False, "Replace files made by another program or from other text."
+        False, "Replace record files of another program or of other text."
     )
 
 
@@ -92,12 +94,12 @@ class JobFlags(RecordFlags):
     """The flags of create_pretraining_data."""
 
     num_processes: Optional[int] = speed_flag(
-        None, "Processes; default: one per processor.", lower=1
+        None, "Number of processes; default: one per processor.", lower=1
     )
     shuffle_window_mb: int = data_flag(256, "Megabytes of text to shuffle together.", lower=1)
     work_dir: Optional[str] = output_flag(
         None,
-        "Local folder for unfinished work; default: that of --output_file.",
+        "Local folder for temporary files; default: the folder of --output_file.",
         path=True,
     )
 
@@ -107,11 +109,11 @@ class ClusterFlags(RecordFlags):
     """The flags of the scripts that make records on a cluster."""
 
     output_file: str = flag(
-        None, "Record files, such as train-*.tf_record: '*' becomes 00000-of-00016.", path=True
+        None, "Record files, such as train-*.tf_record; * becomes 00000-of-00016.", path=True
     )
     num_shards: Optional[int] = output_flag(
         None,
-        "Record files to write; default: about 128 MiB each.",
+        "Number of record files; default: files of about 128 MiB.",
         lower=1,
         upper=99999,
     )
@@ -134,7 +136,7 @@ class SparkFlags(ClusterFlags):
     """The flags of create_pretraining_data_spark."""
 
     master: Optional[str] = flag(
-        None, "URL of the cluster; default: that of spark-submit, or local[*].", group="Cluster"
+        None, "URL of the cluster; default: spark-submit's, or local[*].", group="Cluster"
     )
 
 
@@ -144,15 +146,15 @@ class VocabularyFlags(BaseFlags):
 
     input_file: str = _file("Text or JSON lines, one sentence per line: files, patterns, folders.")
     model_prefix: str = _file("Write MODEL_PREFIX.model and MODEL_PREFIX.vocab.")
-    vocab_size: int = flag(30000, "Number of tokens, special ones included.", lower=14)
+    vocab_size: int = flag(30000, "Number of tokens, with the special ones.", lower=14)
     do_lower_case: bool = flag(True, "Lower-case the text; use the same value later.")
     keep_accents: bool = flag(False, "Keep accents, which Google's models drop.")
     input_sentence_size: int = flag(
-        10000000, "Train on this many sentences at most, drawn at random.", lower=1
+        10000000, "Maximum sentences to train on; more are sampled at random.", lower=1
     )
     character_coverage: float = flag(
         0.99995, "Fraction of the text's characters that get a token.", lower=0.98, upper=1
     )
-    seed: int = flag(12345, "Random seed for the choice of sentences.", lower=0, upper=2**32 - 1)
+    seed: int = flag(12345, "Random seed of the sample.", lower=0, upper=2**32 - 1)
     overwrite: bool = flag(False, "Replace existing files.")
     text_field: str = flag(TEXT_FIELD, "Field of JSON lines that holds the text.")

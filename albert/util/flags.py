@@ -66,7 +66,7 @@ _CLOSE = 0.86
 _LARGEST = 2**31 - 1  # the upper bound of an int flag that has none
 _NOUNS = {bool: "true or false", int: "a whole number", float: "a number"}
 _BOUNDS: Dict[str, Any] = {
-    "lower": ("at least", operator.ge),
+    "lower": ("of at least", operator.ge),
     "above": ("above", operator.gt),
     "upper": ("at most", operator.le),
     "below": ("below", operator.lt),
@@ -75,8 +75,10 @@ SMALLEST, LARGEST = 1e-30, 1e38  # positive numbers that float32 can compute wit
 # The largest decay. In float32, a decay closer to 1 is 1, and a gradient that was always 0 would
 # give 0 / 0.
 BELOW_ONE = 0.9999999
-# These bounds are float32's: --help shows a plain number instead, or nothing.
-_IN_HELP = {SMALLEST: 0, LARGEST: math.inf, BELOW_ONE: 1}
+# --help replaces float32's bounds by plain numbers, and leaves out bounds from here on, which only
+# keep a number in its type.
+_IN_HELP = {SMALLEST: 0, BELOW_ONE: 1}
+_SHOWN_BELOW = 10**6
 
 
 def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any:
@@ -182,19 +184,21 @@ def _type_of(hint: Any) -> Any:
 
 
 def takes(options: Mapping[str, Any], *, in_help: bool = False) -> str:
-    """Describes the values that a flag allows, such as "a number at least 0"; "" for any text.
+    """Describes the values that a flag allows, such as "a number above 0"; "" for any text.
 
-    `in_help`: leave out the bounds of float32.
+    `in_help`: without the bounds that only keep a number in its type.
     """
     if "choices" in options:
         return f"one of {', '.join(options['choices'])}"
-    bounds = []
+    limits = []
     for name, (word, _) in _BOUNDS.items():
         bound = options.get(name, math.inf)
-        bound = _IN_HELP.get(bound, bound) if in_help else bound
-        if math.isfinite(bound):
-            bounds.append(f"{word} {bound}")
-    return f"{_NOUNS.get(options['kind'], '')} {' and '.join(bounds)}".strip()
+        if in_help:
+            bound = _IN_HELP.get(bound, bound)
+        if abs(bound) < (_SHOWN_BELOW if in_help else math.inf):
+            limits.append(f"{word} {bound}")
+    text = f"{_NOUNS.get(options['kind'], '')} {' and '.join(limits)}".strip()
+    return re.sub("of at least (.*) and at most", r"from \1 to", text)
 
 
 def schema(kind: Type[BaseFlags], names: Iterable[str]) -> Dict[str, Any]:

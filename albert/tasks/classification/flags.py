@@ -31,7 +31,7 @@ class CustomTaskFlags(BaseFlags):
     text_b_column: Optional[str] = _custom("Column of the second text, for pairs.")
     label_column: Optional[str] = _custom("Column of the label.")
     guid_column: Optional[str] = _custom("Column of the example ID.")
-    header: Optional[bool] = _custom("Whether TSV and CSV files have a header row.")
+    header: Optional[bool] = _custom("TSV and CSV files have a header row; default: detect.")
     labels: Optional[str] = _custom(
         "Comma-separated labels, or the word `regression` to predict a number."
     )
@@ -48,12 +48,12 @@ class ExitFlags(BaseFlags):
 
     exit_patience: Optional[int] = evaluation_flag(
         None,
-        "Exit after this many layers in a row without a new prediction (--early_exit models).",
+        "Exit after this many layers in a row that keep the prediction (models with --early_exit).",
         lower=1,
     )
     exit_threshold: float = evaluation_flag(
         EXIT_THRESHOLD,
-        "Regression: scores that differ by less count as the same.",
+        "Regression: scores that differ by less than this count as equal.",
         above=0,
         needs="exit_patience",
     )
@@ -65,7 +65,7 @@ class ClassifierFlags(shared.ExportFlags, shared.TaskFlags, CustomTaskFlags, Exi
 
     task_name: str = data_flag(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)
     data_dir: Optional[str] = data_flag(
-        None, "Folder that holds the task's folder (such as MRPC), or that folder.", path=True
+        None, "The task's folder, such as MRPC, or its parent folder.", path=True
     )
     predict_file: Optional[str] = data_flag(
         None,
@@ -73,10 +73,10 @@ class ClassifierFlags(shared.ExportFlags, shared.TaskFlags, CustomTaskFlags, Exi
         path=True,
         replaces=("test_file",),
     )
-    early_exit: bool = flag(False, "Train a head after each layer, as --exit_patience needs.")
+    early_exit: bool = flag(False, "Train a head on each layer, for --exit_patience.")
     threshold_to_export: float = output_flag(
         float("nan"),
-        "Add an output `threshold` with this value to the export; nan: do not add it.",
+        "Add an output `threshold` with this value to the export; nan: no such output.",
     )
 
     def check(self) -> None:
@@ -125,16 +125,17 @@ class GridFlags(BaseFlags):
 class SweepFlags(GridFlags, shared.EncoderFlags, CustomTaskFlags):  # type: ignore[misc]
     """The flags of a sweep."""
 
-    suite: str = data_flag("glue", "Group of tasks to run without --tasks.", choices=sorted(SUITES))
+    suite: str = data_flag("glue", "Tasks to run if --tasks is not set.", choices=sorted(SUITES))
     data_dir: str = data_flag(
         None, "Folder of one task, or the parent folder of several.", path=True, required=True
     )
     tasks: Optional[str] = data_flag(
-        None, "Tasks, comma-separated, or custom; default: those of --suite in --data_dir."
+        None,
+        "Tasks, comma-separated, or custom; default: tasks of --suite with data in --data_dir.",
     )
     model_dir: Optional[str] = model_flag(
         None,
-        "Another name of --albert_dir.",
+        "The same as --albert_dir.",
         path=True,
         replaces=("albert_dir", "albert_hub_module_handle"),
     )

@@ -34,30 +34,30 @@ class PretrainingFlags(shared.TrainingFlags):
     )
     padding: str = data_flag(
         "max",
-        "Pad to the longest of a batch, to buckets of similar length, or to the maximum.",
+        "longest: pad to a batch's longest; bucket: group by length; max: to --max_seq_length.",
         choices=shared.PADDINGS,
     )
     spm_model_file: Optional[str] = model_flag(
         None,
-        "SentencePiece model of the records, if they do not name it.",
+        "SentencePiece model of the records, if the records do not name it.",
         path=True,
         replaces=("vocab_file",),
     )
     vocab_file: Optional[str] = model_flag(
-        None, "WordPiece vocabulary of the records, if they do not name it.", path=True
+        None, "WordPiece vocabulary of the records, if the records do not name it.", path=True
     )
     share_type: Optional[str] = model_flag(
         None,
-        "Weights that layers share: all, attention, ffn or none; default: the configuration's.",
+        "Weights that layers share: all, attention, ffn or none; default: as in --albert_config_file.",
     )
     init_from_group0: bool = model_flag(
-        False, "Start every layer group from the one group of --init_checkpoint."
+        False, "Initialize all layer groups from group 0 of --init_checkpoint."
     )
     train_batch_size: int = flag(4096)
     eval_batch_size: int = evaluation_flag(64, "Batch size of evaluation.", lower=1)
     max_eval_steps: int = evaluation_flag(100, "Maximum batches to evaluate.", lower=1)
     eval_untrained: bool = evaluation_flag(
-        False, "Evaluate model.ckpt-0 too; it is never the best."
+        False, "Also evaluate model.ckpt-0. It never counts as the best."
     )
     optimizer: str = flag("lamb")
     learning_rate: float = flag(0.00176)
@@ -66,7 +66,7 @@ class PretrainingFlags(shared.TrainingFlags):
     num_warmup_steps: int = training_flag(3125, "Warm-up steps.", lower=0)
     start_warmup_step: int = training_flag(0, "Step at which warm-up begins.", lower=0)
     until_step: Optional[int] = training_flag(
-        None, "Stop at this step of --num_train_steps; the next run resumes.", lower=1
+        None, "Stop at this step, before --num_train_steps; the next run resumes.", lower=1
     )
     train_layers: Optional[int] = training_flag(
         None, "Use only the first N layers (models with shared weights; arXiv:2010.12562).", lower=1

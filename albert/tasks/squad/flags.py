@@ -26,14 +26,16 @@ class SquadFlags(shared.ExportFlags, shared.FineTuningFlags):
         "Where to write the features of --predict_file.", records_of="predict"
     )
     predict_feature_left_file: Optional[str] = accepted_flag(None)
-    do_predict: bool = flag(False, "Evaluate every checkpoint, and answer with the best.")
+    do_predict: bool = flag(
+        False, "Evaluate every checkpoint in --output_dir, and answer with the best."
+    )
     max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs are split.")
     train_step: int = flag(None)
     warmup_step: int = flag(None)
     num_train_epochs: float = flag(3.0)
     warmup_proportion: float = flag(0.1)
     doc_stride: int = data_flag(
-        128, "Tokens between the starts of two parts of a long paragraph.", lower=1
+        128, "Tokens from the start of one part of a long paragraph to the next.", lower=1
     )
     max_query_length: int = data_flag(64, "Maximum tokens of a question.", lower=1)
     max_misaligned_answers: float = data_flag(

@@ -16,10 +16,10 @@ class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
     """The flags of run_tagger."""
 
     data_dir: str = data_flag(
-        None, "Folder with a train, a dev and a test file.", path=True, required=True
+        None, "Folder with train, dev and test files.", path=True, required=True
     )
     train_file: Optional[str] = data_flag(
-        None, "Training data in --data_dir: CoNLL, JSON, Parquet; default: by the names of files."
+        None, "Training data in --data_dir: CoNLL, JSON, Parquet; default: by name, as train.conll."
     )
     dev_file: Optional[str] = data_flag(None, "Development data in --data_dir.")
     test_file: Optional[str] = data_flag(None, "Test data in --data_dir.")
@@ -30,7 +30,7 @@ class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
         -1, "Column of the tag in CoNLL files, from 0; -1 is the last.", lower=-1
     )
     tag_scheme: Optional[str] = data_flag(
-        None, "How tags mark entities; default: what the tags look like.", choices=schemes.NAMES
+        None, "How tags mark entities; default: detect.", choices=schemes.NAMES
     )
     max_seq_length: int = flag(128)
     train_step: int = flag(None)
