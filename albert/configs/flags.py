@@ -222,7 +222,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
     )
     padding: Optional[str] = data_flag(
         None,
-        "longest: pad to a batch's longest input; bucket: group by length; max: to --max_seq_length.",
+        "longest: pad to a batch's longest; bucket: group by length; max: to --max_seq_length.",
         choices=PADDINGS,
     )
     cached_dir: Optional[str] = data_flag(

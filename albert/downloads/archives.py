@@ -17,10 +17,10 @@ from typing import Any, Callable, Iterator, List, Tuple
 from albert.util.errors import UserError
 
 # An archive that unpacks to more than this many times its size may be made to fill the disk.
-_MOST_GROWTH = 50
+_MAX_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
 _FILE_BYTES = 4096  # the disk space of the smallest file
-_LONGEST_HEADER = 1 << 16  # bytes of a name or attributes in a .tar
+_MAX_HEADER = 1 << 16  # bytes of a name or attributes in a .tar
 _HEADERS = {
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
@@ -64,7 +64,7 @@ def unpack(
         content is far too large.
     """
     folder, paths = os.path.abspath(folder), []
-    allowed = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
+    allowed = _ALWAYS_ALLOWED_BYTES + _MAX_GROWTH * os.path.getsize(archive)
     unpacked = 0
     try:
         for name, size, content, read in _members(archive):
@@ -85,7 +85,7 @@ def unpack(
             raise
         raise UserError(
             f"{archive} is damaged or not an archive ({error}). Download it again; if that does "
-            "not help, the one on the server is damaged."
+            "not help, the file on the server is damaged."
         ) from error
 
 
@@ -101,7 +101,7 @@ class _Member(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: Any, encoding: Any, errors: Any) -> Any:
         member = super().frombuf(buf, encoding, errors)
-        if member.type in _HEADERS and member.size > _LONGEST_HEADER:
+        if member.type in _HEADERS and member.size > _MAX_HEADER:
             raise tarfile.ReadError(f"a header of {member.size} bytes")
         return member
 

@@ -25,7 +25,7 @@ _LOGGER = logging.getLogger("albert")
 
 _threads = threading.Lock()  # folder_lock does not exclude other threads of this process
 
-# (paths in the order of the sources, an empty folder): writes the content into the folder.
+# maker(paths in the order of the sources, an empty folder) writes the folder's content.
 Maker = Callable[[List[str], str], None]
 
 
@@ -46,7 +46,7 @@ def obtain(
     """
     if "://" in folder:
         raise UserError(f"{folder} must be a local folder. Download first, then copy.")
-    sources = _chosen(sources, flags)
+    sources = _with_flags(sources, flags)
     parent, name = os.path.split(os.path.abspath(folder))
     if not os.path.exists(folder):  # An existing folder is complete, and needs no write access.
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
@@ -59,7 +59,7 @@ def obtain(
         _check_hash(source, origin)
 
 
-def _chosen(sources: Sequence[Source], flags: TransferFlags) -> List[Source]:
+def _with_flags(sources: Sequence[Source], flags: TransferFlags) -> List[Source]:
     """Returns the sources with the mirror and the hashes from the flags, if there are any."""
     mirror, recorded = flags.base_url, flags.sha256
     hashes = recorded.split(",") if recorded else [item.sha256 for item in sources]
@@ -74,7 +74,7 @@ def _make_folder(
 ) -> None:
     """Downloads the sources, and makes the folder and its .json."""
     with files.naming_path(folder):
-        paths = [_arrived(source, os.path.dirname(folder), flags) for source in sources]
+        paths = [_find_or_fetch(source, os.path.dirname(folder), flags) for source in sources]
     fetched = [path for path in paths if os.path.basename(path).startswith(".")]
     with files.atomic_folder(folder) as new:
         try:
@@ -90,8 +90,8 @@ def _make_folder(
         transfer.discard(path)
 
 
-def _arrived(source: Source, parent: str, flags: TransferFlags) -> str:
-    """Returns the path of the file that the user has put there, or downloads it."""
+def _find_or_fetch(source: Source, parent: str, flags: TransferFlags) -> str:
+    """Returns the path of the user's own copy of a file, or downloads the file."""
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
         _LOGGER.info("Using %s instead of a download.", own)

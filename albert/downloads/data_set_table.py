@@ -5,7 +5,7 @@
 data_set_table.json has them. Addresses, sizes and SHA-256 come from two public lists of downloads:
 dataset_infos.json of huggingface/datasets and url_checksums of tensorflow/datasets. (The lists have
 RACE's http address, which redirects to https.) If they lack a file's size and hash, the first
-download records them. To write the table, no file was downloaded.
+download records them. We wrote the table without downloading the files.
 """
 
 import json
@@ -25,14 +25,14 @@ class DataSet(NamedTuple):
     name: str
     folder: str
     sources: Sequence[Source]
-    # The files to keep: for an archive, the ends of their paths, in which * stands for part of a
-    # name; for a single file, its new name.
+    # The files to keep: for an archive, the ends of their paths, with * for any part of a name; for
+    # a single file, its new name.
     files: Sequence[str]
     licence: str
     flags: str  # flags with which `script` reads the data set
     script: str = "run_classifier"
     group: str = ""  # a name for several data sets
-    by_hand: str = ""  # the place to ask for the data set, if it has no address
+    by_hand: str = ""  # where to ask for the data set, if it has no address
 
     @property
     def size(self) -> int:

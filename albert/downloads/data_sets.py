@@ -60,7 +60,7 @@ def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
             continue
         unpacked = os.path.join(folder, ".archive")
         members = archives.unpack(path, unpacked, is_wanted)
-        # Some archives also have earlier versions, in folders of their own below.
+        # Some archives also have earlier versions, in subfolders.
         top = min((member.count("/") for member in members), default=0)
         for member in members:
             if member.count("/") == top:
@@ -74,7 +74,7 @@ def _unpack(data_set: DataSet, paths: List[str], folder: str) -> None:
 
 
 def _make_mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:
-    """Makes GLUE's MRPC from Microsoft's two files and the list of the ids of the dev pairs."""
+    """Makes GLUE's MRPC from Microsoft's two files and the list of dev ids."""
     (header, *rows), (_, *tests), dev_ids = map(_rows, paths)
     parts = {name: [header] for name in data_set.files}
     for row in rows:

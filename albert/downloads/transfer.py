@@ -22,7 +22,7 @@ _LOGGER = logging.getLogger("albert")
 
 CHUNK_BYTES = 1 << 16  # If a connection breaks, at most this much is lost.
 PAUSES = (1, 2, 4, 8, 15, 30)  # seconds before each new attempt
-_NOTE = {"url": str, "version": re.compile('(?#an ETag)"[ -~]*'), "size": json_files.COUNT}
+_METADATA = {"url": str, "version": re.compile('(?#an ETag)"[ -~]*'), "size": json_files.COUNT}
 _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
 
 
@@ -58,8 +58,8 @@ def fetch(url: str, path: str, flags: TransferFlags) -> None:
     import requests
 
     deadline = time.monotonic() + 60 * flags.time_limit_minutes
-    shown = without_login(url)
-    _LOGGER.info("Downloading %s.", shown)
+    public_url = without_login(url)
+    _LOGGER.info("Downloading %s.", public_url)
     session = requests.Session()
     if url.startswith("https:"):
         del session.adapters["http://"]  # A redirection to http raises an error.
@@ -74,17 +74,17 @@ def fetch(url: str, path: str, flags: TransferFlags) -> None:
             # ValueError: the address is invalid, or redirects to http.
             if isinstance(error, ValueError) or (status and status < 500 and status != 429):
                 raise UserError(
-                    f"{shown} cannot be downloaded: {reason}. Check the address."
+                    f"{public_url} cannot be downloaded: {reason}. Check the address."
                 ) from error
             if time.monotonic() > deadline:
                 reason = "--time_limit_minutes is over"
             is_unreachable = not status and not os.path.exists(path)
             if pause is None or is_unreachable or time.monotonic() + pause > deadline:
                 raise UnreachableError(
-                    f"{shown} could not be downloaded: {reason}. Check the network (and "
+                    f"{public_url} could not be downloaded: {reason}. Check the network (and "
                     "$HTTPS_PROXY). To resume, run the same command again."
                 ) from error
-        _LOGGER.warning("%s: %s. Trying again in %d s.", shown, reason, pause)
+        _LOGGER.warning("%s: %s. Trying again in %d s.", public_url, reason, pause)
         time.sleep(pause)
 
 
@@ -92,21 +92,21 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
     """Requests the rest of the file once, and appends the received bytes to `path`."""
     import requests
 
-    shown, note = without_login(url), f"{path}.json"
+    public_url, metadata_path = without_login(url), f"{path}.json"
     start, size, headers = 0, 0, {"Accept-Encoding": "identity"}
-    if os.path.exists(path) and os.path.exists(note):
-        part = json_files.read(note, _NOTE)
-        if part["url"] == shown:
-            start, size = os.path.getsize(path), part["size"]
+    if os.path.exists(path) and os.path.exists(metadata_path):
+        metadata = json_files.read(metadata_path, _METADATA)
+        if metadata["url"] == public_url:
+            start, size = os.path.getsize(path), metadata["size"]
             if start == size:
                 return
-            headers.update({"Range": f"bytes={start}-", "If-Range": part["version"]})
+            headers.update({"Range": f"bytes={start}-", "If-Range": metadata["version"]})
     left = max(deadline - time.monotonic(), 0.001)
     timeouts = [min(seconds, left) for seconds in _TIMEOUTS]
     with session.get(url, headers=headers, stream=True, timeout=tuple(timeouts)) as response:
         is_rest = response.headers.get("Content-Range") == f"bytes {start}-{size - 1}/{size}"
         if start and response.status_code in (206, 416) and not is_rest:
-            os.remove(note)  # So the next request is for the whole file.
+            os.remove(metadata_path)  # The next request is for the whole file.
             raise requests.ConnectionError("the file on the server has changed")
         response.raise_for_status()
         if response.status_code != 206:
@@ -114,23 +114,25 @@ def _receive(session: Any, url: str, path: str, *, limit_gb: float, deadline: fl
             version = response.headers.get("ETag", "")
             discard(path)
             if size and version.startswith('"'):  # A weak tag, W/"...", may be for other bytes.
-                files.atomic_write_json(note, {"url": shown, "version": version, "size": size})
+                files.atomic_write_json(
+                    metadata_path, {"url": public_url, "version": version, "size": size}
+                )
         bar = progress.Progress(
-            os.path.basename(shown), size / 1e6 or None, unit="MB", done=start / 1e6
+            os.path.basename(public_url), size / 1e6 or None, unit="MB", done=start / 1e6
         )
         with open(path, "ab") as stream, bar:
             for chunk in response.iter_content(CHUNK_BYTES):
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6)
-                _check_limits(shown, max(stream.tell(), size), limit_gb, deadline=deadline)
+                _check_limits(public_url, max(stream.tell(), size), limit_gb, deadline=deadline)
         if response.raw.length_remaining:
             raise requests.ConnectionError("connection broken")
 
 
-def _check_limits(shown: str, size: int, limit_gb: float, *, deadline: float) -> None:
+def _check_limits(public_url: str, size: int, limit_gb: float, *, deadline: float) -> None:
     import requests
 
     if size > 1e9 * limit_gb:
-        raise UserError(f"{shown} is larger than {limit_gb:g} GB (--size_limit_gb).")
+        raise UserError(f"{public_url} is larger than {limit_gb:g} GB (--size_limit_gb).")
     if time.monotonic() > deadline:
         raise requests.Timeout("--time_limit_minutes is over")

@@ -92,12 +92,12 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
         discard(1)
         return 1
     except Exception as error:
-        is_users = isinstance(error, UserError)
-        if not is_users and not errors.is_of_machine(error):
+        is_user_error = isinstance(error, UserError)
+        if not is_user_error and not errors.is_external(error):
             raise
         if is_verbose:
             traceback.print_exc()
-        text = as_started(str(error)) if is_users else errors.in_one_line(error)
+        text = as_started(str(error)) if is_user_error else errors.in_one_line(error)
         print(f"ERROR: {text}", file=sys.stderr)
         return 1
     finally:
@@ -108,7 +108,7 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
 
 
 def as_started(text: str) -> str:
-    """Writes `albert NAME` for `python -m albert NAME` in a text, if `is_installed`."""
+    """Replaces `python -m albert NAME` in a text by `albert NAME`, if `is_installed`."""
     return re.sub(r"python -m albert[ .](?=\w)", "albert ", text) if is_installed else text
 
 
@@ -166,7 +166,7 @@ def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
         def main_of_flags(flags: Any) -> Optional[int]:
             if isinstance(flags, flags_lib.BaseFlags):
                 return main(flags)
-            flags = of_process(kind)
+            flags = current_flags(kind)
             if not logging.getLogger("albert").handlers:
                 show_log()
             flags.check()
@@ -177,7 +177,7 @@ def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
     return decorate
 
 
-def of_process(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
+def current_flags(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
     """Reads the flags from FLAGS, without checks. Parses the command line if needed."""
     if not absl_flags.FLAGS.is_parsed():
         try:
@@ -191,7 +191,7 @@ def of_process(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
 
 
 class _Handler(logging.Handler):
-    """Writes the time and the message above a progress bar; the level only from warnings on."""
+    """Writes the time, the level of warnings and errors, and the message, above a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm import tqdm
@@ -200,7 +200,7 @@ class _Handler(logging.Handler):
         try:
             line = f"{time.strftime('%H:%M:%S')} {level}{self.format(record)}"
             tqdm.write(line, file=sys.stderr)
-        except OSError:  # a log that nobody reads ends no training
+        except OSError:  # If nobody reads the log, continue.
             self.handleError(record)
 
 
@@ -212,59 +212,59 @@ def open_closed_streams() -> None:
 
 
 def discard(descriptor: int) -> None:
-    """Drops what is still written to a descriptor."""
+    """Discards further output to a file descriptor."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-# Shows what it was sent when that ends.
-_HOLDER = "import sys; sys.stderr.buffer.write(sys.stdin.buffer.read())"
+# A program that copies standard input to standard error when its input ends.
+_BUFFER = "import sys; sys.stderr.buffer.write(sys.stdin.buffer.read())"
 
 
 @contextlib.contextmanager
-def _held_back() -> Iterator[None]:
-    """While TensorFlow is imported in this context, another process holds standard error back.
+def _hidden_errors() -> Iterator[None]:
+    """Hides standard error while TensorFlow is imported in this context.
 
-    It shows what it holds if the import fails, or if this process dies.
+    Another process buffers it, and shows it if the import fails or this process dies.
     """
-    holder = subprocess.Popen(
-        [sys.executable, "-ISc", _HOLDER], stdin=subprocess.PIPE, start_new_session=True
+    buffer = subprocess.Popen(
+        [sys.executable, "-ISc", _BUFFER], stdin=subprocess.PIPE, start_new_session=True
     )
     sys.stderr.flush()
-    shown = os.dup(2)
-    os.dup2(holder.stdin.fileno(), 2)
-    holder.stdin.close()
+    terminal = os.dup(2)
+    os.dup2(buffer.stdin.fileno(), 2)
+    buffer.stdin.close()
     try:
         yield
         with contextlib.suppress(Exception):
-            # Without a GPU, the first look for one prints an error.
+            # Without a GPU, TensorFlow's first search for GPUs prints an error.
             sys.modules["tensorflow"].config.experimental.list_physical_devices("GPU")
-        holder.kill()
+        buffer.kill()
     finally:
-        os.dup2(shown, 2)
-        os.close(shown)
-        holder.wait()
+        os.dup2(terminal, 2)
+        os.close(terminal)
+        buffer.wait()
 
 
 class _QuietImport:
-    """Hides what TensorFlow's C++ code prints, whatever TF_CPP_MIN_LOG_LEVEL is, on its import."""
+    """Hides what TensorFlow's C++ code prints during the import in spite of the log level."""
 
     def find_spec(self, name: str, *_: Any) -> Any:
-        """Returns how to import TensorFlow, None for other modules."""
+        """Returns the specification of TensorFlow's import; None for other modules."""
         if name != "tensorflow":
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
-        spec.loader.exec_module = _held_back()(spec.loader.exec_module)  # type: ignore
+        spec.loader.exec_module = _hidden_errors()(spec.loader.exec_module)  # type: ignore
         return spec
 
 
 def configure_log(*, is_verbose: bool) -> None:
-    """Shows this package's lines and, if verbose, TensorFlow's; called before that is imported."""
-    # TensorFlow's C++ code prints dozens of lines about devices and libraries it did not find.
+    """Shows our log and, if verbose, TensorFlow's. Call it before TensorFlow's import."""
+    # TensorFlow's C++ code prints dozens of lines about missing devices and libraries.
     level = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "0" if is_verbose else "3")
     if "tensorflow" not in sys.modules:
         if importlib.util.find_spec("tf_keras"):
-            # It comes with tensorflow-hub, and loads faster than Keras 3.
+            # tensorflow-hub installs it. It loads faster than Keras 3.
             os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
         if level == "3" and not is_verbose:
             sys.meta_path.insert(0, _QuietImport())
@@ -275,7 +275,7 @@ def configure_log(*, is_verbose: bool) -> None:
 
 
 def show_log(level: int = logging.INFO) -> None:
-    """Shows this package's lines from a level on."""
+    """Shows this package's log lines of this level and above."""
     logger = logging.getLogger("albert")
     logger.handlers = [_Handler()]
     logger.propagate = False

@@ -19,7 +19,7 @@ import socket
 import uuid
 from typing import Any, Iterator, List, Mapping, Set
 
-from albert.util.errors import UserError, in_one_line, is_refusal
+from albert.util.errors import UserError, in_one_line, is_file_error
 
 # Names of `atomic_path`'s temporary folders, and folders from which leftovers were removed.
 _HIDDEN = re.compile(r"\..+\.tmp-[0-9a-f]{16}")
@@ -43,7 +43,7 @@ def naming_path(path: str) -> Iterator[None]:
         named = str(getattr(error, "filename", None) or path)
         # The error is about another file of the block, not about `path` or a folder above it.
         is_other = os.path.basename(path) not in named and not str(path).startswith(named)
-        if is_other or not is_refusal(error):
+        if is_other or not is_file_error(error):
             raise
         reason = getattr(error, "strerror", None) or in_one_line(error)
         raise UserError(f"'{named}': {reason}.") from error

@@ -38,7 +38,7 @@ OWN = {
     "--[no]verbose": "Also show TensorFlow's messages and tracebacks.",
 }
 # Names of flags in other scripts and projects (docs/relatives.md) -> our names. A script that has
-# our name, but not the other one, takes both.
+# only our name accepts both.
 ALIASES = {
     "bert_config_file": "albert_config_file",
     "config_path": "albert_config_file",
@@ -222,13 +222,13 @@ class _Parser(absl_flags.ArgumentParser):
     def parse(self, argument: Any) -> Any:
         """Returns the value. Raises ValueError with the allowed values."""
         if not self._options.get("several"):
-            return self._parse_one(str(argument))
+            return self._parse_value(str(argument))
         parts = [part.strip() for part in str(argument).split(",")]
-        if len(set(map(self._parse_one, parts))) < len(parts):
-            raise ValueError("a value is given twice.")
+        if len(set(map(self._parse_value, parts))) < len(parts):
+            raise ValueError("a value occurs twice.")
         return ",".join(parts)
 
-    def _parse_one(self, text: str) -> Any:
+    def _parse_value(self, text: str) -> Any:
         options, kind = self._options, self._options["kind"]
         if re.search("[\0\ud800-\udfff]", text):  # bytes that are not UTF-8, as in a file's name
             raise ValueError("it must be UTF-8 without NUL.")
@@ -324,7 +324,7 @@ def _parse(
     """Sets flags and returns the other arguments. Error messages begin with `prefix`."""
     names = [re.sub("^--?|=.*", "", word) for word in arguments if word[:1] == "-"]
     for name in replaced(kind, _check_pairs(kind, names, prefix)):
-        flag_values[name].unparse()  # An earlier call may have set it.
+        flag_values[name].unparse()  # An earlier call may have set the flag.
     try:
         return flag_values(arguments, known_only=known_only)[1:]
     except absl_flags.UnrecognizedFlagError as error:
@@ -397,7 +397,7 @@ def parse(
 #     do_train = true
 #     tasks = ["mrpc", "rte"]        # as --tasks=mrpc,rte
 #
-# Relative paths begin at the folder where the command is started.
+# Relative paths start at the current folder.
 
 RECORD_NAME = "run.toml"  # in the output folder of a run
 _HEADER = "# Repeat this run: "
@@ -408,7 +408,7 @@ def read_config(path: str) -> Dict[str, str]:
     """Returns a TOML file's keys and values as flag values in text form.
 
     Raises:
-      UserError: the file cannot be read, is no TOML, or holds a table.
+      UserError: the file cannot be read, is not TOML, or has a table.
     """
     path = os.path.expanduser(path)
     try:
@@ -419,7 +419,7 @@ def read_config(path: str) -> Dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """A value as a flag takes it."""
+    """Returns a value as the text of a flag."""
     if isinstance(value, list):
         return ",".join(map(_text, value))
     if not isinstance(value, (str, int, float)):
@@ -428,16 +428,16 @@ def _text(value: Any) -> str:
 
 
 def write_config(path: str, values: Mapping[str, Any], *, is_training: bool = False) -> None:
-    """Writes the flags that were given to a run, so that --config repeats it.
+    """Writes a run's flags to a file. --config=FILE repeats the run.
 
-    A file of this name stays as it is if a user wrote it. That of a training stays unless
-    `is_training`: it says how the model beside it was made.
+    Does not replace a user's file. Replaces the file of a training only if `is_training`: it
+    records how the model in its folder was trained.
     """
-    present = files.read_text(path) if files.gfile().exists(path) else _HEADER
-    if not present.startswith(_HEADER) or _TRAINED in present and not is_training:
+    old_text = files.read_text(path) if files.gfile().exists(path) else _HEADER
+    if not old_text.startswith(_HEADER) or _TRAINED in old_text and not is_training:
         return
     if is_training:
-        values = {**values, "do_train": True}  # which is the default of a script
+        values = {**values, "do_train": True}  # Some scripts train by default.
     module = getattr(sys.modules["__main__"], "__spec__", None)
     command = f"{wording.command_of(module.name)} " if module else ""
     lines = [f"{_HEADER}{command}--config={shlex.quote(path)}"]
@@ -454,7 +454,7 @@ def config_beside(path: str) -> str:
 
 
 def _toml(value: Any) -> str:
-    """A flag's value in TOML, whose strings are JSON's, except DEL."""
+    """Returns a value in TOML. Its strings are JSON's, except DEL."""
     if isinstance(value, (int, float)):
         return str(value).lower() if isinstance(value, bool) else repr(value)
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

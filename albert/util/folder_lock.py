@@ -22,11 +22,11 @@ from albert.util.errors import UserError
 TRAINING, EVALUATION = "training", "evaluation"
 
 _LOGGER = logging.getLogger("albert")
-_held: Set[Tuple[str, int]] = set()  # (path, process) of the locks that are held
+_held: Set[Tuple[str, int]] = set()  # the path and the process of each lock
 
 
 def lock_name(purpose: str = TRAINING) -> str:
-    """Returns the name of the lock file. It is in the folder during a lock, or after a kill."""
+    """Returns the name of the lock file, which exists during a lock, and after a kill."""
     return f".albert_{purpose}.lock"
 
 

@@ -92,8 +92,8 @@ def _loaded(content: Union[str, bytes], where: str) -> Any:
 def _object_of(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        ((twice, _),) = collections.Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the key {twice!r} occurs twice")
+        ((key, _),) = collections.Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {key!r} occurs twice")
     return value
 
 

@@ -21,12 +21,11 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 from albert.util import progress
 from albert.util.errors import UserError
 
-# The number of tasks per worker that may be running, or be finished but not yet yielded. Results
-# wait for a slow task that comes before them.
+# Tasks per worker that run, or that have finished and wait for an earlier task.
 _AHEAD = 4
 _THREADS = 32
 
-_function: Callable[[Any], Any]  # of a worker
+_function: Callable[[Any], Any]  # A worker calls it.
 
 
 def default_processes() -> int:
@@ -117,8 +116,8 @@ def in_threads(
 ) -> Iterator[Any]:
     """Yields function(item) for each item, in their order, while threads work on the next ones.
 
-    Memory holds only a few results at a time. If several items fail, the error of the first one is
-    raised, as in a loop. `name` is for the progress in the log.
+    Memory holds only a few results at a time. If items fail, raises the error of the first, as a
+    loop does. `name`: the title of the progress in the log.
     """
     bar = progress.Progress(name or "Files", len(items), unit="files", has_bar=False)
     with futures.ThreadPoolExecutor(_THREADS) as pool:

@@ -44,9 +44,9 @@ class Progress(contextlib.AbstractContextManager):
           name: the job's name.
           total: None if it is unknown.
           unit: the unit's name.
-          done: units of an earlier run, which do not count for the speed.
+          done: units of an earlier run; the speed ignores them.
           has_bar: on a terminal, show a bar. Otherwise, the log gets lines.
-          log_seconds: between two lines of the log.
+          log_seconds: seconds between log lines.
         """
         self._name, self._total, self._unit, self._log_seconds = name, total, unit, log_seconds
         self._done = self._skipped = done
@@ -71,7 +71,7 @@ class Progress(contextlib.AbstractContextManager):
     def update(self, units: float, note: str = "", *, logs: bool = False) -> None:
         """Counts finished units, and shows `note` in the bar or line.
 
-        `logs`: write a line now, even if there is a bar.
+        `logs`: write a log line now, even if there is a bar.
         """
         self._done += units
         self._bar.set_postfix_str(note, refresh=False)

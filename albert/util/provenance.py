@@ -3,7 +3,7 @@
 """Records the inputs and settings of an output, so that a later run can compare them with its own.
 
 identity = {"text": [provenance.stamp(path) for path in paths], "max_seq_length": 128}
-provenance.difference(kept, identity)    # "max_seq_length was 128 and is 512"; "" if equal
+provenance.difference(recorded, identity)    # "max_seq_length was 128 and is 512"; "" if equal
 """
 
 import hashlib
@@ -42,17 +42,17 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode("utf-8")).hexdigest()
 
 
-def difference(old: Any, new: Any, but_for: Iterable[str] = ()) -> str:
+def difference(old: Any, new: Any, ignored: Iterable[str] = ()) -> str:
     """Describes the changes between two JSON values, such as "seed was 1 and is 2"; "" if equal.
 
-    `but_for`: keys of objects to ignore.
+    `ignored`: keys of objects to ignore.
     """
     old, new = json.loads(json.dumps([old, new]))  # Tuples become lists.
-    changes = "; ".join(_changes(old, new, set(but_for)))
+    changes = "; ".join(_changes(old, new, set(ignored)))
     return changes if len(changes) <= _LONGEST else f"{changes[:_LONGEST]}..."
 
 
-def _changes(old: Any, new: Any, but_for: Set[str], *, name: str = "") -> Iterator[str]:
+def _changes(old: Any, new: Any, ignored: Set[str], *, name: str = "") -> Iterator[str]:
     """Describes each change."""
     if old == new:
         return
@@ -60,10 +60,10 @@ def _changes(old: Any, new: Any, but_for: Set[str], *, name: str = "") -> Iterat
     if are_lists and all(isinstance(item, dict) for item in old + new):
         old, new = dict(enumerate(old)), dict(enumerate(new))
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted({**old, **new}.keys() - but_for):
+        for key in sorted({**old, **new}.keys() - ignored):
             if key == "sample" and old.get(key) is None:  # An older version recorded no sample.
                 continue
-            yield from _changes(old.get(key), new.get(key), but_for, name=f"{name} {key}")
+            yield from _changes(old.get(key), new.get(key), ignored, name=f"{name} {key}")
         return
     before, after = (json.dumps(value)[:80] for value in (old, new))
     yield f"{name.strip()} was {before} and is {after}"

@@ -33,33 +33,33 @@ ANSWER_SECONDS = 10.0
 
 
 class Stopped(SystemExit):  # noqa: N818, no error
-    """Ends the script. `words` tells the user what was done and how to resume."""
+    """Ends the script. `message` tells the user how to resume."""
 
-    def __init__(self, words: str):
+    def __init__(self, message: str):
         super().__init__(EXIT_CODE)
-        self.words = words
+        self.message = message
 
 
-_came = ""  # The name of the signal, or the reason, for this process to end; "" if none.
-_is_answered = False  # Whether the main thread has handled a signal.
+_reason = ""  # why this process shall end, such as a signal's name; "" if it shall not
+_is_handled = False  # Whether the main thread has handled a signal.
 _is_postponed = False
 
 
-def _answer(number: int, _: Any) -> None:
+def _handle(number: int, _: Any) -> None:
     """Handles a signal, in the main thread."""
-    global _is_answered
-    is_first, _is_answered = not _is_answered, True
+    global _is_handled
+    is_first, _is_handled = not _is_handled, True
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     request(signal.Signals(number).name)
     if is_first and not _is_postponed:
-        raise Stopped(f"Stopped by {_came}. Run the same command again.")
+        raise Stopped(f"Stopped by {_reason}. Run the same command again.")
 
 
 def _watch(pipe: int) -> None:
     """Ends the process if needed. The pipe sends the number of each signal, and 0 at the end."""
     first = _next_signal(pipe, None)
-    came_at = time.monotonic()
+    start = time.monotonic()
     seconds: Optional[float] = ANSWER_SECONDS
     if first in _SIGNALS:
         request(signal.Signals(first).name)
@@ -68,9 +68,9 @@ def _watch(pipe: int) -> None:
     number = first
     while number != 0:
         number = _next_signal(pipe, seconds)
-        if number is None and (_is_answered or _is_postponed):
+        if number is None and (_is_handled or _is_postponed):
             seconds = None
-        elif number is None or (number and time.monotonic() - came_at > _ONE_SIGNAL_SECONDS):
+        elif number is None or (number and time.monotonic() - start > _ONE_SIGNAL_SECONDS):
             _say(f"Stopped at once by {signal.Signals(number or first).name}.")
             os._exit(130 if first == signal.SIGINT else EXIT_CODE)
 
@@ -95,16 +95,16 @@ os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
 
 @contextlib.contextmanager
 def handled() -> Iterator[None]:
-    """In this context, a signal ends the block with `Stopped` and prints its words.
+    """In this context, a signal ends the block with `Stopped` and prints its message.
 
-    Other threads than the main thread may not set signal handlers: there, this has no effect.
+    Only the main thread may set signal handlers. In other threads, this has no effect.
     """
-    global _came, _is_answered, _is_postponed
+    global _reason, _is_handled, _is_postponed
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     # If training failed outside of a block, `_is_postponed` may still be True.
-    _came, _is_answered, _is_postponed = "", False, False
+    _reason, _is_handled, _is_postponed = "", False, False
     pipe, end = os.pipe()
     os.set_blocking(end, False)
     watcher = threading.Thread(target=_watch, args=(pipe,), daemon=True)
@@ -112,33 +112,33 @@ def handled() -> Iterator[None]:
     numbers = list(_SIGNALS)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         numbers.append(signal.SIGINT)
-    before = {number: signal.signal(number, _answer) for number in numbers}
-    outer = signal.set_wakeup_fd(end, warn_on_full_buffer=False)
+    handlers = {number: signal.signal(number, _handle) for number in numbers}
+    old_pipe = signal.set_wakeup_fd(end, warn_on_full_buffer=False)
     try:
         yield
     except Stopped as stop:
-        print(stop.words, file=sys.stderr, flush=True)
+        print(stop.message, file=sys.stderr, flush=True)
         raise
     finally:
-        signal.set_wakeup_fd(outer)
-        for number, handler in before.items():
-            signal.signal(number, handler or signal.SIG_DFL)  # None: set by C code
+        signal.set_wakeup_fd(old_pipe)
+        for number, handler in handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)  # None: C code set it.
         os.write(end, b"\0")
         watcher.join()
         os.close(pipe)
         os.close(end)
-        _came, _is_postponed = "", False
+        _reason, _is_postponed = "", False
 
 
 def request(reason: str) -> None:
     """Requests the end of this process, as a signal does."""
-    global _came
-    _came = _came or reason
+    global _reason
+    _reason = _reason or reason
 
 
 def is_requested() -> bool:
     """Returns whether a signal or `request` has requested the end of this process."""
-    return bool(_came)
+    return bool(_reason)
 
 
 def postpone() -> None:
@@ -147,12 +147,12 @@ def postpone() -> None:
     _is_postponed = True
 
 
-def resume(words: str = "") -> None:
+def resume(message: str = "") -> None:
     """From now on, a signal ends the block again. A recorded signal raises Stopped now.
 
-    `words`: what was done and how to resume. If empty, a recorded signal does not raise.
+    `message`: what was done and how to resume. If empty, a recorded signal does not raise.
     """
     global _is_postponed
     _is_postponed = False
-    if words and _came:
-        raise Stopped(f"Stopped by {_came}. {words}")
+    if message and _reason:
+        raise Stopped(f"Stopped by {_reason}. {message}")

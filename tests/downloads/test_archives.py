@@ -85,7 +85,7 @@ def test_unpack_reads_no_long_header_of_a_tar(tmp_path, kind):
 
 def test_unpack_charges_for_empty_files(unpack, monkeypatch):
     monkeypatch.setattr(archives, "_ALWAYS_ALLOWED_BYTES", 10**5)
-    monkeypatch.setattr(archives, "_MOST_GROWTH", 1)
+    monkeypatch.setattr(archives, "_MAX_GROWTH", 1)
     with pytest.raises(UserError, match="archive"):
         unpack(*(member(str(number), b"") for number in range(2000)))
     assert len(unpack.files()) < 1000

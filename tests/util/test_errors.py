@@ -17,7 +17,7 @@ WITH_STACK = "Graph execution error:\n\nDetected at node 'a' defined at:\n  File
 
 
 @pytest.mark.parametrize(
-    "kind, message, is_of_machine",
+    "kind, message, is_external",
     [
         ("FailedPreconditionError", ELSEWHERE, True),
         ("UnimplementedError", "File system scheme 's3' not implemented", True),
@@ -30,16 +30,16 @@ WITH_STACK = "Graph execution error:\n\nDetected at node 'a' defined at:\n  File
         ("InvalidArgumentError", "shapes", False),
     ],
 )
-def test_refusals_of_tensorflow_are_told_from_bugs(kind, message, is_of_machine):
+def test_refusals_of_tensorflow_are_told_from_bugs(kind, message, is_external):
     error = getattr(tf.errors, kind)(None, None, message)
-    assert errors.is_of_machine(error) == is_of_machine
+    assert errors.is_external(error) == is_external
 
 
 def test_refusals_of_the_system_are_told_from_bugs():
     for error in (FULL, OSError("<urlopen error: Name or service not known>")):
-        assert errors.is_of_machine(error)
+        assert errors.is_external(error)
     for error in (TypeError("a bug"), ValueError("a: No such file or directory")):
-        assert not errors.is_of_machine(error)
+        assert not errors.is_external(error)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_stop_signal_waits_for_step():
         assert stop_signals.is_requested()
         stop_signals.resume()
         stop_signals.resume("Saved.")
-    assert "SIGTERM" in stop.value.words and "Saved." in stop.value.words
+    assert "SIGTERM" in stop.value.message and "Saved." in stop.value.message
 
 
 def test_second_stop_signal_ends_process():

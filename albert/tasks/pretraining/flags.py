@@ -48,7 +48,7 @@ class PretrainingFlags(shared.TrainingFlags):
     )
     share_type: Optional[str] = model_flag(
         None,
-        "Weights that layers share: all, attention, ffn or none; default: as in --albert_config_file.",
+        "Weights that layers share: all, attention, ffn or none; default: as in the config file.",
     )
     init_from_group0: bool = model_flag(
         False, "Initialize all layer groups from group 0 of --init_checkpoint."
