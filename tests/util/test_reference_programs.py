@@ -43,7 +43,7 @@ def only(script):
 
 
 def heard(script, *names):
-    values = cli.current_flags(script.Flags).to_dict()
+    values = cli.of_process(script.Flags).to_dict()
     return {name: values[name] for name in names}
 
 
@@ -74,7 +74,7 @@ def test_current_flags_reads_set_flags():
     expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
     for script in (run_pretraining, run_classifier, run_race):
         assert heard(script, *expected) == expected
-    assert "train_batch_size" not in cli.current_flags(run_race.Flags).explicit
+    assert "train_batch_size" not in cli.of_process(run_race.Flags).explicit
     FLAGS.train_batch_size = 0
     with pytest.raises(ValueError, match="train_batch_size.*0"):
         heard(run_pretraining)

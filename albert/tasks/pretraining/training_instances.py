@@ -220,7 +220,7 @@ def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
 
 
 def _flags() -> RecordFlags:
-    return cli.current_flags(RecordFlags)
+    return cli.of_process(RecordFlags)
 
 
 def _settings(rng: random.Random, **arguments: Any) -> RecordFlags:
