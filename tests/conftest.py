@@ -13,6 +13,9 @@ import pytest
 # when it draws random numbers (sampling, training).
 import sentencepiece  # noqa: F401
 
+# Once a test has run a Beam pipeline, gRPC would restart its threads in each forked worker of later
+# tests, and crash there.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 # TensorFlow's start-up notices would bury what a failing test prints.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # As the scripts do: TensorFlow loads faster without Keras 3.
