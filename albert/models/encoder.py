@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A pretrained model: its files, what it answers, and its graph.
+"""A pretrained model: its files, its tasks and its graph.
 
     source = find_source(albert_dir="base_v2")
     with Embedder(source) as model:
@@ -47,10 +47,10 @@ _SPACE = "\u2581"  # in SentencePiece's tokens
 def find_source(
     flags: BaseFlags = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
 ) -> Source:
-    """Returns the model that a script's flags, or the values in `parts`, name.
+    """Returns the model that a script's flags and `parts`, more values of flags, describe.
 
     Raises:
-      UserError: none, or files that do not belong together.
+      UserError: no flag names a model, or its files do not fit each other.
     """
     encoder_flags = {
         name: value for name, value in flags.explicit_values().items() if name in _ENCODER_FLAGS
@@ -73,20 +73,20 @@ def find_source(
     return Source(config, checkpoint, tokenizer, longest, vocabulary, path)
 
 
-# ---- its answers ----
+# ---- its tasks ----
 
 
 class EncoderTask(inference.InferenceTask):
-    """Texts without labels; subclasses say in `build` what is computed with the encoder.
+    """Answers texts with a pretrained encoder. Subclasses compute their outputs in `build`.
 
     Attributes:
       source: the model.
-      config, tokenizer: of the model.
+      config, tokenizer: the model's.
       ends, mask: the ids of [CLS] and [SEP], and of [MASK].
     """
 
     def __init__(self, source: Source, *, precision_name: str = "float32"):
-        """Takes a model, and a name in PRECISIONS, else UserError."""
+        """Takes a model. Raises UserError if `precision_name` is not in PRECISIONS."""
         if precision_name not in PRECISIONS:
             raise UserError(f"precision_name={precision_name!r} must be one of {PRECISIONS}.")
         self.source, self.config, self.precision_name = source, source.config, precision_name
@@ -98,11 +98,11 @@ class EncoderTask(inference.InferenceTask):
         return inference.parts_of(text)
 
     def spec(self, is_training: bool) -> FeatureSpec:
-        """Returns the declaration of the inputs, which have no fixed length."""
+        """Returns the declaration of the inputs, which have any length."""
         return FeatureSpec([Feature(name, (-1,)) for name in _INPUTS])
 
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
-        """Returns [CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
+        """Returns [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut at the end to max_seq_length."""
         longest, rows = self.source.max_seq_length, []
         cut = f"cut to {longest} tokens"
         notes = {cut: 0, "empty": 0}
@@ -129,7 +129,7 @@ def padded(rows: Sequence[Row]) -> List[Row]:
 
 
 class EmbeddingTask(EncoderTask):
-    """The vectors of texts, or of pairs of texts."""
+    """Computes vectors of texts, or of pairs of texts."""
 
     def __init__(
         self,
@@ -139,17 +139,17 @@ class EmbeddingTask(EncoderTask):
         layer: int = LAST_LAYER,
         **options: Any,
     ):
-        """Takes the model and what to compute.
+        """Takes a model, and chooses the vectors.
 
         Args:
           source: the model.
-          pooling: "pooled", what classifiers build on (of the last layer); "mean", over the tokens
-            of the text without [CLS] and [SEP]; "first", the vector of [CLS].
+          pooling: "pooled", the input of classifiers, from the last layer; "mean" of the text's
+            tokens without [CLS] and [SEP]; "first", the vector of [CLS].
           layer: 1 is the first layer and -1 the last.
           **options: precision_name, one of PRECISIONS.
 
         Raises:
-          UserError: a layer that the pooling or the model does not have.
+          UserError: the pooling or the model does not have this layer.
         """
         if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
             raise UserError(
@@ -160,7 +160,7 @@ class EmbeddingTask(EncoderTask):
         self._layer, self.output = layer, f"{pooling}_output"
 
     def build(self, features: Tensors, **options: Any) -> Tensors:
-        """Builds the encoder; returns the vectors of each pooling, [B, H]."""
+        """Builds the encoder. Returns the vectors [B, H] of each pooling."""
         outputs = pretraining_outputs(self.config, features, heads=(), layer=self._layer, **options)
         outputs["first_output"] = outputs.pop("sequence_output")[:, 0]
         return outputs
@@ -171,21 +171,21 @@ class EmbeddingTask(EncoderTask):
 
 
 class Embedder(inference.Model):
-    """Gives texts, or pairs of texts, their vectors."""
+    """A model in memory that computes vectors of texts, or of pairs of texts."""
 
     def __init__(self, source: Source, *, batch_size: int = 32, **options: Any):
-        """Loads the model, to run `batch_size` texts together; options: see EmbeddingTask."""
+        """Loads the model. For the options, see EmbeddingTask."""
         super().__init__(EmbeddingTask(source, **options), source.checkpoint, batch_size=batch_size)
 
     def embed(self, texts: Sequence[inference.Text]) -> np.ndarray:
         """Returns the vectors, float32 [N, H], in the order of the texts.
 
-        Each is a text or a pair, else UserError; what is too long is cut at its end.
+        Cuts long texts at the end. Raises UserError if an item is no text or pair of texts.
         """
         width = self.task.config.hidden_size
         return np.asarray(super().predict(texts), np.float32).reshape([-1, width])
 
-    predict = embed  # the name that all models have
+    predict = embed  # All models have `predict`.
 
 
 class Proposal(NamedTuple):
@@ -196,17 +196,17 @@ class Proposal(NamedTuple):
 
 
 class MaskTask(EncoderTask):
-    """The most probable words for each [MASK] in a text; several are filled independently."""
+    """Proposes the most probable words for each [MASK] in a text, independently."""
 
-    output = "shares"
+    output = "probabilities"
 
     def __init__(self, source: Source, *, count: int = 5, **options: Any):
-        """Takes a model with the masked-word head, and the number of words."""
+        """Takes a model with the masked-word head. `count`: number of words."""
         super().__init__(source, **options)
         self._count = count
 
     def parse(self, text: Any) -> Row:
-        """Returns the row of a text; raises UserError if it has no [MASK] or is too long."""
+        """Returns the row of a text. Raises UserError if it has no [MASK] or is too long."""
         if not isinstance(text, str):
             raise UserError("It must be a text.")
         first, *others = text.split(MASK)
@@ -225,7 +225,7 @@ class MaskTask(EncoderTask):
     def ids_after_mask(self, part: str) -> List[int]:
         """Returns the ids of a text after [MASK].
 
-        Punctuation that follows [MASK] without a space has no token for the space either.
+        If the text begins without a space, as a comma does, so do the ids.
         """
         ids = list(self.tokenizer.encode_ids_batch([part])[0])
         has_space = ids[:1] == [self.tokenizer.vocab.get(_SPACE)]
@@ -236,25 +236,27 @@ class MaskTask(EncoderTask):
         return feature_cache.Conversion(padded(items))
 
     def build(self, features: Tensors, **options: Any) -> Tensors:
-        """Builds the head; returns ids and probabilities of the best words, [B, P, count]."""
+        """Builds the head. Returns the ids and probabilities [B, P, count] of the best words."""
         config, masks = self.config, tf.shape(features[POSITIONS])[1]
         outputs = pretraining_outputs(config, features, heads=("mlm",), **options)
         logits = tf.reshape(outputs["mlm_logits"], [-1, masks, config.vocab_size])  # [B, P, V]
-        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=min(self._count, config.vocab_size))
-        return {"ids": ids, "shares": shares}
+        probabilities, ids = tf.nn.top_k(
+            tf.nn.softmax(logits), k=min(self._count, config.vocab_size)
+        )
+        return {"ids": ids, "probabilities": probabilities}
 
     def decode(self, examples: Sequence[Row], outputs: Outputs) -> List[List[List[Proposal]]]:
-        """Returns for each text, for each [MASK] in it, the most probable words, the best first."""
-        rows = zip(examples, outputs["ids"].tolist(), outputs["shares"].tolist())
+        """Returns the most probable words of each [MASK] of each text, best first."""
+        rows = zip(examples, outputs["ids"].tolist(), outputs["probabilities"].tolist())
         return [
-            [self._proposals(ids[n], shares[n]) for n in range(len(row[POSITIONS]))]
-            for row, ids, shares in rows
+            [self._proposals(ids[n], probabilities[n]) for n in range(len(row[POSITIONS]))]
+            for row, ids, probabilities in rows
         ]
 
-    def _proposals(self, ids: List[int], shares: List[float]) -> List[Proposal]:
+    def _proposals(self, ids: List[int], probabilities: List[float]) -> List[Proposal]:
         pieces = self.tokenizer.convert_ids_to_tokens(ids)
         words = (piece.replace(_SPACE, "") or piece for piece in pieces)
-        return list(map(Proposal, words, shares))
+        return list(map(Proposal, words, probabilities))
 
 
 class OrderTask(EncoderTask):
@@ -263,7 +265,7 @@ class OrderTask(EncoderTask):
     output = "order"
 
     def build(self, features: Tensors, **options: Any) -> Tensors:
-        """Builds the sentence-order head; returns the probabilities of both orders, [B, 2]."""
+        """Builds the sentence-order head. Returns the probabilities [B, 2] of both orders."""
         outputs = pretraining_outputs(self.config, features, heads=("sop",), **options)
         return {"order": tf.exp(outputs["sop_log_probs"])}
 
@@ -276,9 +278,9 @@ class OrderTask(EncoderTask):
 
 
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
-    """Returns the mean [B, H] of the positions of [B, S, H] that hold tokens of the text.
+    """Returns the mean [B, H] of a sequence [B, S, H] over the tokens of the text.
 
-    [CLS] is the first position, [SEP] the last one in use and, of pairs, the last of segment 0.
+    Leaves out [CLS], the first position, and [SEP], the last position of each segment.
     """
     shift = [[0, 0], [0, 1]]
     following = tf.pad(inputs["input_mask"][:, 1:], shift)  # 0 at the last position in use
@@ -286,7 +288,7 @@ def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
     changes = tf.pad(segment[:, 1:], shift) - segment  # 1 where segment 0 ends
     weights = tf.cast(following * (1 - changes), tf.float32)[:, 1:]
     total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
-    # No product of matrices: TensorFlow Lite of 1.15 has none for batches.
+    # Not tf.matmul: TensorFlow Lite 1.15 multiplies no batches.
     return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence[:, 1:], axis=1) / total
 
 
@@ -300,11 +302,11 @@ def pretraining_outputs(
     with_attention: bool = False,
     **options: Any,
 ) -> Dict[str, tf.Tensor]:
-    """Builds the encoder and pretraining heads; returns all outputs, float32, by name.
+    """Builds the encoder and pretraining heads. Returns all outputs, float32, by name.
 
-    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS. `sequence_output` is that
-    of a layer: 1 is the first and -1 the last. The options are AlbertModel's. Raises UserError if
-    there is no such layer.
+    Inputs are int32: SEQUENCES [B, S] and POSITIONS [B, P]. `layer` is the layer of
+    `sequence_output`: 1 is the first and -1 the last. For the options, see AlbertModel. Raises
+    UserError if there is no such layer.
     """
     model = modeling.AlbertModel(
         config,

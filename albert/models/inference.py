@@ -28,22 +28,23 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-POOL = 4096  # records that are in memory together, sorted by length
+POOL = 4096  # records to encode together, and to sort by length
 
-Outputs = Arrays  # of the network for each record, by name, [R, ...] each
+Outputs = Arrays  # the network's outputs [R, ...] by name
 Text = Union[str, Sequence[str]]
 
 
 class InferenceTask:
-    """What a model answers. `build(features, **options)` builds its network; see Task.build.
+    """Converts texts to records, and the outputs of the network to answers.
+
+    Subclasses build the network in `build(features, **options)`; see Task.build.
 
     Attributes:
-      sequences: the features with one value per token; input_mask must be one of them. They are
-        cut to the longest example of a batch.
-      padding: "longest"; "bucket" runs more examples together where they are short; "max" cuts
-        nothing.
+      sequences: the features with one value per token, such as input_mask. The network cuts them
+        to the longest example of a batch.
+      padding: "longest"; "bucket": larger batches of short examples; "max": no cut.
       precision_name: the number format of activations.
-      output: an output that the network must have; "": any.
+      output: the output to decode, which the network must have; "": any.
     """
 
     sequences: Sequence[str] = SEQUENCES
@@ -62,11 +63,11 @@ class InferenceTask:
     def items(
         self, examples: Sequence[Any], is_training: bool, *, num_processes: int = 1
     ) -> Sequence[Any]:
-        """Returns the inputs of `encode`: examples, or parts with one record each."""
+        """Splits examples into items for `encode`, one per record."""
         return examples
 
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
-        """Returns the records of some consecutive items."""
+        """Returns the records of consecutive items."""
         raise NotImplementedError
 
     def decode(self, examples: Sequence[Any], outputs: Outputs) -> Any:
@@ -78,17 +79,17 @@ class Model(contextlib.AbstractContextManager):
     """A task's network with its weights. Calls from several threads take turns.
 
     Attributes:
-      task: what it answers.
+      task: an InferenceTask.
       checkpoint: path prefix of the weights, or the file of an exported model.
-      network: with these weights.
-      notes: how many texts were cut or empty so far; the end of the `with` statement logs it.
+      network: a Network with these weights.
+      notes: numbers of texts that were cut or empty. The end of the `with` statement logs them.
     """
 
     def __init__(self, task: Any, checkpoint: Optional[str] = None, *, batch_size: int = 32):
-        """Takes an InferenceTask, its weights, if known, and the most records to run together.
+        """Takes an InferenceTask, a checkpoint to load, and the batch size for long records.
 
         Raises:
-          UserError: a wrong batch_size, or weights that do not fit.
+          UserError: batch_size is wrong, or the weights do not fit.
         """
         self.task = task
         self.notes: Counter[str] = collections.Counter()
@@ -97,14 +98,14 @@ class Model(contextlib.AbstractContextManager):
             self.load(checkpoint)
 
     def load(self, checkpoint: str) -> None:
-        """Loads other weights; raises UserError if they do not fit."""
+        """Loads weights. Raises UserError if they do not fit."""
         self.checkpoint = checkpoint
         self.network.load(checkpoint)
         outputs, needed = self.network.outputs, self.task.output
         if needed and needed not in outputs:
             raise UserError(
-                f"{checkpoint} has only {', '.join(outputs)}, and no {needed}. Use the model from "
-                "which it was exported."
+                f"{checkpoint} has no {needed}, only {', '.join(outputs)}. Use the model before "
+                "its export."
             )
 
     def __exit__(self, *_) -> None:
@@ -117,28 +118,28 @@ class Model(contextlib.AbstractContextManager):
         raise UserError("A loaded model cannot be pickled. Call albert.load in each process.")
 
     def predict(self, texts: Sequence[Any]) -> Any:
-        """Returns the task's answer to each text, in order; long texts are cut as in training.
+        """Returns the task's answers, in the order of the texts. Cuts long texts as training does.
 
         Raises:
-          UserError: an item is not what the task takes.
+          UserError: the task cannot read a text.
         """
         examples = parse_texts(texts, self.task.parse)
         return self.task.decode(examples, self.outputs(examples)) if examples else []
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
-        """Returns the outputs of the network; raises UserError if one is not finite."""
+        """Returns the network's outputs. Raises UserError if a value is not finite."""
         return check_finite(self.run(self.task.items(examples, False)))
 
     def run(self, items: Sequence[Any], **options: Any) -> Dict[str, np.ndarray]:
-        """Returns the outputs for inputs of `encode`, [R, ...]; the options are Network.run's."""
+        """Returns the outputs [R, ...] for items of `encode`. For the options, see Network.run."""
         return joined([self.network.run(records, **options) for records in self._records(items)])
 
     def _records(self, items: Sequence[Any]) -> Iterator[Arrays]:
-        """Yields the records of `items`, some thousands at a time.
+        """Yields the records of POOL items at a time.
 
-        While the network runs, a thread encodes the next ones.
+        While the network runs, a thread encodes the next items.
         """
-        if len(items) <= POOL:  # a text is encoded faster than a thread starts
+        if len(items) <= POOL:  # Nothing to encode while the network runs.
             yield self._encode(items)
             return
         pools = (items[first : first + POOL] for first in range(0, len(items), POOL))
@@ -152,7 +153,7 @@ class Model(contextlib.AbstractContextManager):
         for feature in self.task.spec(False).features:
             dtype = np.int32 if feature.dtype.is_integer else np.float32
             values = np.array([record[feature.name] for record in records], dtype)
-            # A label may be a number or a list of one.
+            # A label may be a number or a list with one number.
             columns[feature.name] = values if feature.shape else values.reshape([-1])
         return columns
 
@@ -161,13 +162,15 @@ class Model(contextlib.AbstractContextManager):
 
 
 def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
-    """Applies `parse` to each text; raises UserError with the number of a wrong text."""
+    """Applies `parse` to each text. Raises UserError with the number of a wrong text."""
     is_unordered = isinstance(texts, (str, bytes, collections.abc.Mapping, collections.abc.Set))
-    is_frame = hasattr(texts, "columns")  # of pandas: gives the names of its columns
+    is_frame = hasattr(
+        texts, "columns"
+    )  # A loop over a pandas frame gives the names of its columns.
     if is_unordered or is_frame or not isinstance(texts, collections.abc.Iterable):
         raise UserError(
-            f"A list of texts is needed, not a {type(texts).__name__}. Write [text], or of a "
-            "pandas frame frame['column'].tolist()."
+            f"A list of texts is needed, not a {type(texts).__name__}. Write [text] or, for a "
+            "pandas frame, frame['column'].tolist()."
         )
     parsed = []
     for number, text in enumerate(texts, 1):
@@ -184,7 +187,7 @@ def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
 
 
 def parts_of(text: Text) -> Tuple[str, ...]:
-    """Returns a text, or a pair of texts, as a tuple; raises UserError for anything else."""
+    """Returns a text, or a pair of texts, as a tuple. Raises UserError for anything else."""
     parts = tuple(text) if isinstance(text, (list, tuple, np.ndarray)) else (text,)
     if len(parts) not in (1, 2) or not all(isinstance(part, str) for part in parts):
         raise UserError("It must be a text or a pair of texts.")

@@ -23,7 +23,7 @@ from albert.formats import exported, warm_start
 from albert.runtimes import compat
 from albert.util.errors import UserError
 
-LOWEST = -1e30  # a logit of float32 that is never among the best
+LOWEST = -1e30  # a float32 logit below all others
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
 
 
@@ -31,14 +31,14 @@ class Network:
     """A graph with weights, or an exported model. Calls from several threads take turns.
 
     Attributes:
-      graph: in which it was built.
-      outputs: their names.
+      graph: the network's graph; None for an exported model.
+      outputs: the names of the outputs.
     """
 
     graph: Optional[tf.Graph] = None
 
     def __init__(self, task: Any, batch_size: int):
-        """Takes an inference.InferenceTask, and how many examples run together if they are long."""
+        """Takes an inference.InferenceTask, and the batch size for the longest examples."""
         if not (isinstance(batch_size, int) and batch_size >= 1):
             raise UserError(f"batch_size is {batch_size!r}; it must be at least 1.")
         self._task, self._batch_size = task, batch_size
@@ -49,7 +49,7 @@ class Network:
         if exported.is_program(path):
             program = exported.open_program(path)
             self.outputs = program.outputs
-            # An exported model gives no labels and the like.
+            # An exported model does not return inputs such as labels.
             self._compute = lambda batch: {**batch, **program.run(batch)}
             return
         if not self.graph:
@@ -59,7 +59,7 @@ class Network:
                 warm_start.restore_weights(self._session, path)
             else:
                 self._session.run(tf.global_variables_initializer())
-            self._session.run(self._kept)
+            self._session.run(self._weight_copies)
 
     def _build_graph(self) -> None:
         self.graph = tf.Graph()
@@ -74,8 +74,8 @@ class Network:
             }
             dtype = tf.as_dtype(self._task.precision_name)
             outputs = dict(self._task.build(inputs, compute_dtype=dtype, keep_weights=True))
-            kept = tf.get_collection(modeling.KEPT_WEIGHTS)
-            self._kept = [variable.initializer for variable in kept]
+            variables = tf.get_collection(modeling.KEPT_WEIGHTS)
+            self._weight_copies = [variable.initializer for variable in variables]
         self._session = tf.Session(graph=self.graph, config=compat.session_config())
         self.outputs = list(outputs)
         self._compute = lambda batch: self._session.run(
@@ -83,7 +83,7 @@ class Network:
         )
 
     def close(self) -> None:
-        """Frees the weights; no call may follow."""
+        """Frees the weights. Do not use the network afterwards."""
         if self.graph:
             self._session.close()
 
@@ -94,18 +94,17 @@ class Network:
         batch_size: Optional[int] = None,
         on_batch: Callable[[int], None] = lambda count: None,
     ) -> Dict[str, np.ndarray]:
-        """Returns the outputs of N examples, [N, ...] each, in their order.
+        """Returns the outputs [N, ...] by name, in the order of the N examples.
 
         Args:
-          features: by name, [N, ...] each; N is at least 1, and the last dimension of the
-            sequences is S.
-          batch_size: in place of the network's own.
+          features: arrays [N, ...] by name; N is at least 1. The last dimension of sequences is S.
+          batch_size: replaces the network's batch size.
           on_batch: called after each batch with the number of its examples.
         """
         mask, padding = features["input_mask"], self._task.padding
         longest, size = mask.shape[-1], batch_size or self._batch_size
         used = (mask > 0) * np.arange(1, longest + 1)
-        lengths = used.reshape(len(mask), -1).max(axis=1)  # one more than the last place in use
+        lengths = used.reshape(len(mask), -1).max(axis=1)  # 1 + the last position in use
         order = np.argsort(-lengths, kind="stable")
         lengths = np.clip(-(-lengths // _LENGTH_STEP) * _LENGTH_STEP, _LENGTH_STEP, longest)
         parts, start = [], 0
@@ -126,9 +125,9 @@ class Network:
 
 
 def joined(parts: Sequence[Arrays]) -> Dict[str, np.ndarray]:
-    """Joins batches of outputs, [B, ...] each, to [N, ...].
+    """Joins batches of outputs [B, ...] to [N, ...].
 
-    Each is padded to the longest: whole numbers with 0, others with LOWEST.
+    Pads them to the longest batch: whole numbers with 0, others with LOWEST.
     """
     joined_parts = {}
     for name in parts[0]:
@@ -145,7 +144,7 @@ def joined(parts: Sequence[Arrays]) -> Dict[str, np.ndarray]:
 
 
 def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
-    """Returns outputs; raises UserError if one is not finite."""
+    """Returns the outputs. Raises UserError if a value is not finite."""
     for name, value in outputs.items():
         if not np.isfinite(value).all():
             raise UserError(

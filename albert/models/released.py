@@ -3,7 +3,7 @@
 """Finds the model that flags name: in a folder, in a TF-Hub module, or among the released models.
 
 A release in the cache folder is always complete. Its files are as in the archive; a release of
-albert_zh is converted. A record lists the files (see downloads.cache).
+albert_zh is converted. A record lists the downloads (see downloads.cache).
 """
 
 import os
@@ -61,15 +61,15 @@ def obtain(
     name = release.name if release.is_albert_zh else f"albert_{release.name}"
     folder = os.path.join(os.path.expanduser(cache_dir or CACHE_DIR), name)
 
-    def make(paths: Sequence[str], new: str) -> None:
-        unpacked = os.path.join(new, ".archive") if release.is_albert_zh else new
+    def make(paths: Sequence[str], new_folder: str) -> None:
+        unpacked = os.path.join(new_folder, ".archive") if release.is_albert_zh else new_folder
         archives.unpack(paths[0], unpacked)
         model_files = model_folder.find_files(_model_folder(unpacked))
         if release.is_albert_zh:
             albert_zh.convert(
                 modeling.AlbertConfig.from_json_file(model_files["albert_config_file"]),
                 model_files["init_checkpoint"],
-                os.path.join(new, release.folder),
+                os.path.join(new_folder, release.folder),
                 vocabulary=Vocabulary("vocab_file", model_files["vocab_file"], do_lower_case=True),
             )
             shutil.rmtree(unpacked)
@@ -92,29 +92,30 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
 
     --albert_dir (a folder or a released model) or --albert_hub_module_handle sets
     --albert_config_file, --init_checkpoint and the vocabulary, unless you set them yourself.
-    Without --albert_dir and a module, missing files are searched for beside --init_checkpoint. If
+    Without --albert_dir and a module, missing files are those beside --init_checkpoint. If
     the folder records do_lower_case, its value replaces the default of --do_lower_case.
 
     Args:
       flags: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
-        vocab_file, do_lower_case and albert_hub_module_handle. Without do_lower_case, no vocabulary
-        is searched for, because pretraining uses the vocabulary of its records.
+        vocab_file, do_lower_case and albert_hub_module_handle. Without do_lower_case, ignores
+        vocabularies, because pretraining uses the vocabulary of its records.
 
     Raises:
       UserError: see `local_folder`, `model_folder.find_files` and `hub_module.read`.
     """
     values = flags.to_dict()
-    folder, start = values["albert_dir"], values["init_checkpoint"]
+    folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values
     parts = ("init_checkpoint", *model_folder.NAMES)
-    named = {name: values[name] for name in parts if values.get(name)}
+    chosen = {name: values[name] for name in parts if values.get(name)}
     if module:
-        origin, model_files = module, _module_files(module, named)
-    elif folder or start and (has_tokenizer or not values["albert_config_file"]):
+        origin, model_files = module, _module_files(module, chosen)
+    elif folder or checkpoint and (has_tokenizer or not values["albert_config_file"]):
         folder = folder and local_folder(folder)
-        origin = folder or (start if tf.io.gfile.isdir(start) else os.path.dirname(start) or ".")
-        model_files = model_folder.find_files(origin, named, with_vocabulary=has_tokenizer)
+        is_folder = checkpoint and tf.io.gfile.isdir(checkpoint)
+        origin = folder or (checkpoint if is_folder else os.path.dirname(checkpoint) or ".")
+        model_files = model_folder.find_files(origin, chosen, with_vocabulary=has_tokenizer)
     else:
         return flags
     do_lower_case = values.get("do_lower_case")
@@ -136,7 +137,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     return flags.fill_in(**changes)
 
 
-def _module_files(handle: str, named: Mapping[str, str]) -> model_folder.ModelFiles:
+def _module_files(handle: str, chosen: Mapping[str, str]) -> model_folder.ModelFiles:
     """Returns a module's files, and its do_lower_case if its vocabulary is used."""
     config, checkpoint, path, do_lower_case = hub_module.read(handle)
     model_files: model_folder.ModelFiles = {
@@ -144,7 +145,7 @@ def _module_files(handle: str, named: Mapping[str, str]) -> model_folder.ModelFi
         "init_checkpoint": checkpoint,
     }
     # Published commands pass "from_tf_hub" to use the module's own vocabulary.
-    model_files.update({key: name for key, name in named.items() if name != "from_tf_hub"})
+    model_files.update({key: name for key, name in chosen.items() if name != "from_tf_hub"})
     if not model_vocabulary.KEYS.keys() & model_files.keys():
         key = "spm_model_file" if tokenization.is_sentencepiece(path) else "vocab_file"
         model_files.update({key: path, "do_lower_case": do_lower_case})

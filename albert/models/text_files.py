@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Texts from files and pipes, and the answers to them."""
+"""Reads texts from files and pipes, and writes the answers."""
 
 import logging
 from typing import Callable, Iterable, Iterator, List, Sequence, Tuple
@@ -20,7 +20,7 @@ Texts = List[Tuple[str, ...]]
 def read_texts(flags: TextFlags, training_columns: Sequence[str] = ()) -> Iterator[Texts]:
     """Yields the texts of --input_file in groups that arrived together.
 
-    `training_columns` are those of `text_lines.TextReader`.
+    For `training_columns`, see `text_lines.TextReader`.
     """
     path = flags.input_file
     reader = text_lines.TextReader(path, flags.columns, training_columns)
@@ -36,7 +36,7 @@ def read_texts(flags: TextFlags, training_columns: Sequence[str] = ()) -> Iterat
 
 
 def announce(model: Model, flags: TextFlags) -> None:
-    """Logs the first line of a script that answers texts: model, precision and device."""
+    """Logs the model, its precision and its device."""
     is_program = exported.is_program(model.checkpoint)
     runs = f"as {model.checkpoint}" if is_program else f"in {flags.precision}"
     where = devices.training_line(0 if is_program else 1, "Running")
@@ -53,7 +53,7 @@ def answer_texts(
     """Writes a heading and the line of `answer` for each text to a file, group by group.
 
     Raises:
-      UserError: texts that cannot be read or answered.
+      UserError: a text cannot be read or answered.
     """
     with text_lines.open_output(path) as output:
         output.write(heading)

@@ -68,7 +68,7 @@ def test_main_names_missing_flag(script):
             script.main(given)
 
 
-def test_current_flags_reads_set_flags():
+def test_of_process_reads_set_flags():
     FLAGS.max_seq_length, FLAGS.do_train = 13, True
     FLAGS.set_default("train_batch_size", 7)
     expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
@@ -80,7 +80,7 @@ def test_current_flags_reads_set_flags():
         heard(run_pretraining)
 
 
-def test_current_flags_keeps_own_flag():
+def test_of_process_keeps_own_flag():
     try:
         flags.DEFINE_integer("seed", 99, "A program's own.")
         assert heard(run_classifier, "seed") == {"seed": 99}
@@ -96,7 +96,7 @@ def test_main_takes_settings():
         scripts.run(run_pretraining, required)
 
 
-def test_current_flags_ignores_foreign_arguments(monkeypatch):
+def test_of_process_ignores_foreign_arguments(monkeypatch):
     FLAGS.unparse_flags()
     monkeypatch.setattr(sys, "argv", ["pytest", "-q", "--no_such_flag"])
     usual = FLAGS["learning_rate"].default  # of the script that defined it first
