@@ -26,18 +26,18 @@ def main(flags: Flags) -> None:
 
     folder = released.local_folder(flags.input_dir)
     flags = flags.replace(input_dir=folder)
-    with files.atomic_folder(flags.output_dir) as new:
+    with files.atomic_folder(flags.output_dir) as new_folder:
         if flags.direction == "from_huggingface":
-            report = huggingface.from_huggingface(flags, new)
+            report = huggingface.from_huggingface(flags, new_folder)
         else:
             model = encoder.find_source(flags, needs_vocabulary=False, albert_dir=folder)
             if flags.direction == "to_huggingface":
-                report = huggingface.to_huggingface(flags, model, new)
+                report = huggingface.to_huggingface(flags, model, new_folder)
             else:
                 report = albert_zh.convert(
                     model.config,
                     model.checkpoint,
-                    new,
+                    new_folder,
                     vocabulary=model.vocabulary,
                     is_ours=flags.direction == "to_google_layout",
                     to_google=flags.layout == "google",

@@ -23,8 +23,8 @@ from albert.util import cli, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
-# A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
-# goes.
+# A checkpoint of xxlarge with LAMB's slots is 2.7 GB. Training writes a new checkpoint before it
+# deletes an old one.
 _ENOUGH_DISK_BYTES = 6e9
 _UPDATES = 4
 
@@ -36,11 +36,11 @@ class Flags(TokenizerFlags):
     output_dir: str = flag(".", "Folder for checkpoints.", path=True)
 
 
-# ---- The checks: each returns what it found, or raises what is to be solved.
+# ---- The checks. Each returns a result, or raises an error with the problem.
 
 
 def check_versions(flags: Flags) -> str:
-    """Python and TensorFlow."""
+    """Reports the versions of Python and TensorFlow."""
     import numpy as np
     import tensorflow.compat.v1 as tf
 
@@ -51,7 +51,7 @@ def check_versions(flags: Flags) -> str:
 
 
 def check_devices(flags: Flags) -> str:
-    """GPUs, and whether the driver lists some that TensorFlow does not use."""
+    """Checks that TensorFlow uses the GPUs of the driver."""
     from albert.runtimes import devices
 
     unused = devices.driver_gpus()
@@ -64,7 +64,7 @@ def check_devices(flags: Flags) -> str:
 
 
 def check_disk(flags: Flags) -> str:
-    """Whether checkpoints can be written, and how much space there is."""
+    """Checks that the folder is writable, and reports the free space."""
     if "://" in flags.output_dir:
         return f"Not checked: {flags.output_dir} is not on this machine."
     folder = os.path.abspath(flags.output_dir)
@@ -72,12 +72,14 @@ def check_disk(flags: Flags) -> str:
         folder = os.path.dirname(folder)
     tempfile.TemporaryFile(dir=folder).close()
     free = shutil.disk_usage(folder).free
-    advice = " For large models, keep fewer checkpoints (--keep_checkpoint_max)."
-    return f"{free / 1e9:.0f} GB are free in {folder}.{advice * (free < _ENOUGH_DISK_BYTES)}"
+    report = f"{free / 1e9:.0f} GB are free in {folder}."
+    if free < _ENOUGH_DISK_BYTES:
+        report += " For large models, keep fewer checkpoints (--keep_checkpoint_max)."
+    return report
 
 
 def check_vocabulary(flags: Flags) -> str:
-    """Whether the vocabulary that is named cuts a sentence into tokens."""
+    """Checks that the vocabulary splits a sentence into tokens."""
     from albert import tokenization
 
     if not flags.spm_model_file and not flags.vocab_file:
@@ -91,12 +93,12 @@ def check_vocabulary(flags: Flags) -> str:
 
 
 def check_training(flags: Flags) -> str:
-    """Updates of a model with base's width, in float32 and in bfloat16."""
+    """Trains a model with base's width in float32 and in bfloat16."""
     speeds = []
     for precision in ("float32", "bfloat16"):
         try:
             milliseconds, losses, idle = train_two_layers(precision)
-        except Exception as error:  # noqa: BLE001  older devices do not have it
+        except Exception as error:  # noqa: BLE001  Old devices lack bfloat16.
             if precision == "float32":
                 raise
             speeds.append(f"{precision} does not work here ({_first_line(error)})")
@@ -110,7 +112,7 @@ def check_training(flags: Flags) -> str:
 
 
 def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
-    """Returns milliseconds of an update, the loss before each of four, and variables that stay."""
+    """Returns milliseconds per update, the losses, and the variables without a gradient."""
     import numpy as np
     import tensorflow.compat.v1 as tf
 
@@ -145,7 +147,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
         names = [variable.op.name for variable in tf.trainable_variables()]
     # A variable without a gradient has no first moment; NaN is as bad as zero.
     idle = [name for name in names if not np.any(np.abs(values.get(f"{name}/adam_m", 0)) > 0)]
-    return 1000 * min(seconds), losses, idle  # the first compiles
+    return 1000 * min(seconds), losses, idle  # The first update compiles.
 
 
 CHECKS = {
@@ -162,12 +164,12 @@ def _first_line(error: Exception) -> str:
 
 
 def main(flags: Flags) -> int:
-    """Runs the checks; returns 1 if there is a problem."""
+    """Runs the checks. Returns 1 if there is a problem."""
     problems = 0
     for name, check in CHECKS.items():
         try:
             state, text = "ok", check(flags)
-        except Exception as error:  # noqa: BLE001  of whatever kind, the other checks go on
+        except Exception as error:  # noqa: BLE001  After any error, run the other checks.
             state, text = "PROBLEM", _first_line(error)
             problems += 1
         print(f"{state:8}{name:12}{text}", flush=True)

@@ -63,7 +63,7 @@ def main(flags: Flags):
     """Runs the script.
 
     Raises:
-      UserError: see fetch.obtain; the other data sets are there then.
+      UserError: see data_sets.obtain. The other data sets are complete.
     """
     if flags.list:
         print(_list())

@@ -72,10 +72,10 @@ def _write_array(flags: Flags, model: Any) -> None:
         raise UserError(f"--output_file={path}: write a .npy file on a local disk, then copy it.")
 
     def write_header(stream: BinaryIO) -> None:
-        # Its length does not depend on the number of rows.
-        described = {"descr": "<f4", "fortran_order": False, "shape": (count, width)}
+        # The header's length does not depend on the number of rows.
+        header = {"descr": "<f4", "fortran_order": False, "shape": (count, width)}
         stream.seek(0)
-        np.lib.format.write_array_header_1_0(stream, described)
+        np.lib.format.write_array_header_1_0(stream, header)
 
     with files.atomic_path(path) as temporary, open(temporary, "wb") as array:
         write_header(array)

@@ -32,7 +32,7 @@ GIGA = 1e9
 # Bytes of an activation in each --precision.
 ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 FLOAT32 = 4
-FRAGMENTATION = 1.08  # of activations and temporaries, as measured
+FRAGMENTATION = 1.08  # measured factor of activations and temporaries
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Flags(MemoryFlags):
     runtime_gb: float = flag(0.96, "GB that the process needs without a model.", lower=0)
 
     def check(self) -> None:
-        """Checks that one model is named."""
+        """Checks the batch size and the model."""
         super().check()
         if self.batch % self.parts:
             raise UserError(
@@ -81,7 +81,7 @@ class Flags(MemoryFlags):
                 "--albert_config_file or --albert_dir."
             )
         if self.name:
-            published_path(self.name)  # refuses an unknown one
+            published_path(self.name)  # raises UserError for an unknown size
 
     @property
     def parts(self) -> int:
@@ -90,7 +90,7 @@ class Flags(MemoryFlags):
 
 
 def published_path(name: str) -> str:
-    """Returns the configuration file of a size, such as base_v2; UserError for an unknown one."""
+    """Returns the configuration file of a size, such as base_v2. Raises UserError if unknown."""
     prefixed = f"albert_{name}"
     return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
@@ -119,7 +119,7 @@ def checkpoint_bytes(config: Any, run: Flags) -> Dict[str, int]:
 
 
 def operations(config: Any, run: Flags) -> Dict[str, int]:
-    """Returns the floating-point operations of one update's matrix products; a multiply-add is two.
+    """Returns the floating-point operations of an update's matrix products; a multiply-add is two.
 
     The backward pass has two products for each one of the forward pass. Recomputation runs the
     blocks' forward pass once more.
@@ -127,7 +127,7 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
     from albert import modeling
 
     length, embedding, hidden = run.max_seq_length, config.embedding_size, config.hidden_size
-    # Dense layers, scores and weighted sum of a block, for a token.
+    # Per token: the dense layers, scores and weighted sum of a block.
     block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size + 2 * length * hidden
     words = modeling.masked_lm_width(config)
     word = hidden * words + embedding * config.vocab_size
@@ -146,12 +146,12 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
     sequences = run.batch * TASKS[run.task]
     encoder = 2 * sequences * length * block * config.num_hidden_layers * config.inner_group_num
     forward = encoder + 2 * sequences * (mapping + head)
-    again = encoder if run.recompute else 0
+    recomputation = encoder if run.recompute else 0
     return {
         "forward": forward,
         "backward": 2 * forward,
-        "recomputation": again,
-        "total": 3 * forward + again,
+        "recomputation": recomputation,
+        "total": 3 * forward + recomputation,
     }
 
 
@@ -161,8 +161,8 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
 def memory(config: Any, run: Flags) -> Dict[str, float]:
     """Returns the bytes of a run by kind, and their sum as "peak".
 
-    Activations are freed before the update, but their memory does not fit gradients and new slots:
-    measured processes grew by both.
+    Activations are freed before the update, but gradients and new slots do not fit into their
+    memory: measured processes grew by both.
     """
     from albert import modeling
 
@@ -170,7 +170,7 @@ def memory(config: Any, run: Flags) -> Dict[str, float]:
     slots = saved["with_slots"] - saved["weights"]
     gradients = slots / 2
     activations, temporaries = _activations_and_temporaries(config, run)
-    if run.precision == "float32":  # query, key and value joined
+    if run.precision == "float32":  # joined weights of query, key and value
         copies = FLOAT32 * modeling.weight_sets(config, "attention") * 3 * config.hidden_size**2
     else:
         copies = ACTIVATION_BYTES[run.precision] * parameters(config, run)["encoder"]
@@ -190,17 +190,17 @@ def memory(config: Any, run: Flags) -> Dict[str, float]:
 
 
 def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]:
-    """Bytes kept for the backward pass, and the peak of its temporary bytes.
+    """Returns the bytes of the activations, and the peak of temporary bytes in the backward pass.
 
-    Compiled clusters keep their inputs only: for gelu its input, for a softmax its result, for a
-    LayerNorm the two summands. Recomputation keeps the inputs of the blocks, and the rest of one
-    block at a time.
+    Compiled clusters keep little: the input of a gelu, the result of a softmax, the two summands of
+    a LayerNorm. Recomputation keeps the inputs of the blocks, and the rest of one block at a time.
 
-    The peak, while (nearly) all activations are kept, is the gradient of the masked tokens' logits,
-    or in the last block's backward pass that of the feed-forward part (gradients before and after
-    gelu, and gelu again) or of the attention (gradients of probabilities and scores, and their
-    float32 product inside the cluster), when the feed-forward's activations are freed. A block also
-    has the gradients of its weights before they are added to those of the other layers.
+    The peak is at the start of the backward pass, with (nearly) all activations in memory, in
+    - the heads: the gradient of the masked tokens' logits,
+    - the last block's feed-forward part: gradients before and after gelu, and gelu again, or
+    - its attention: gradients of probabilities and scores, and their float32 product inside the
+      cluster. By then, the activations of the feed-forward part are free.
+    A block also has the gradients of its weights, until they are added to the other layers'.
     """
     from albert import modeling
 
@@ -215,16 +215,18 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
 
     # Query, key, value, weighted sum, the results of both sub-layers and the LayerNorm between.
     block = (7 * hidden + inner + scores) * width
-    # The inputs of blocks; with 2 bytes also the last output in float32 for the heads.
-    kept = (blocks + 1) * hidden * width + (hidden * FLOAT32 if width != FLOAT32 else 0)
+    # The blocks' inputs. In 16 bits, the heads also need the last output in float32.
+    activations = (blocks + 1) * hidden * width + (hidden * FLOAT32 if width != FLOAT32 else 0)
     # The input and output of the embeddings' LayerNorm, in float32.
     embedded = tokens * config.embedding_size
-    kept += FLOAT32 * (embedded + (embedded if config.embedding_layout == "google" else hidden))
+    activations += FLOAT32 * (
+        embedded + (embedded if config.embedding_layout == "google" else hidden)
+    )
     if config.attention_probs_dropout_prob:  # the dropped probabilities, and a mask of bytes
         block += scores * (width + 1)
     if config.hidden_dropout_prob:
-        block, kept = block + 2 * hidden, kept + hidden
-    kept += block * (1 if run.recompute else blocks)
+        block, activations = block + 2 * hidden, activations + hidden
+    activations += block * (1 if run.recompute else blocks)
 
     feed_forward = 3 * (inner + hidden) * width
     attention = (2 * scores + 5 * hidden - inner) * width + scores * FLOAT32
@@ -235,29 +237,29 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
         width * parameters(config, run)["encoder"] / modeling.weight_sets(config, "feed_forward")
     )
     head = FLOAT32 * (3 * logits + 2 * hidden)
-    return kept, max(head, max(feed_forward, attention) + weights)
+    return activations, max(head, max(feed_forward, attention) + weights)
 
 
 def largest_batch(config: Any, run: Flags) -> int:
-    """Returns the largest micro-batch in examples whose peak is within --memory_gb, or 0.
+    """Returns the examples of the largest micro-batch that fits into --memory_gb; 0 if none fits.
 
-    `run.batch` does not matter; with accumulation it may be any multiple of the result.
+    Ignores `run.batch`.
     """
     size = 0
     for power in range(40, -1, -1):
-        tried = run.replace(batch=(size + 2**power) * run.parts)
-        if memory(config, tried)["peak"] <= run.memory_gb * GIGA:
+        variant = run.replace(batch=(size + 2**power) * run.parts)
+        if memory(config, variant)["peak"] <= run.memory_gb * GIGA:
             size += 2**power
     return size
 
 
-# ---- What is printed.
+# ---- Output.
 
 
 def plan(config: Any, run: Flags) -> Dict[str, Any]:
-    """Returns what --json prints: the run's needs with 4 and 2 bytes, with and without recompute.
+    """Returns the output of --json: the needs in 32 and 16 bits, with and without recomputation.
 
-    bfloat16 and float16 need the same; the table shows bfloat16, or your --precision.
+    The 16 bits are bfloat16, unless --precision is float16. Both need the same memory.
 
     Raises:
       UserError: --max_seq_length is above the model's positions.
@@ -268,18 +270,18 @@ def plan(config: Any, run: Flags) -> Dict[str, Any]:
     ways = []
     for precision in ("float32", "float16" if run.precision == "float16" else "bfloat16"):
         for recompute in (False, True):
-            tried = run.replace(precision=precision, recompute=recompute)
-            needed = memory(config, tried)
+            variant = run.replace(precision=precision, recompute=recompute)
+            needed = memory(config, variant)
             way: Dict[str, Any] = {
                 "precision": precision,
                 "recompute": recompute,
-                "is_chosen": tried == run,
-                "operations": operations(config, tried),
+                "is_chosen": variant == run,
+                "operations": operations(config, variant),
                 "memory_bytes": needed,
                 "fits": needed["peak"] <= run.memory_gb * GIGA,
-                "largest_batch": largest_batch(config, tried) * run.parts,
+                "largest_batch": largest_batch(config, variant) * run.parts,
             }
-            if run.tflops:  # those of the precision that was chosen
+            if run.tflops:  # the speed in --precision
                 seconds = way["operations"]["total"] / (run.devices * run.tflops * 1e12)
                 way["seconds_per_step"] = seconds if precision == run.precision else None
             ways.append(way)
@@ -294,7 +296,7 @@ def plan(config: Any, run: Flags) -> Dict[str, Any]:
 
 
 def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
-    """What `plan` returns, as tables."""
+    """Formats the result of `plan` as tables."""
     ways, limit = planned["ways"], f"{planned['memory_gb']:g} GB"
     (chosen,) = [way for way in ways if way["is_chosen"]]
     titles = []
@@ -325,7 +327,7 @@ def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
 
 
 def cell(value: Any) -> str:
-    """Returns a value as tables show it."""
+    """Formats a value for a table."""
     if isinstance(value, float):
         return f"{value:,.2f}"
     if value is None or isinstance(value, bool):
@@ -334,7 +336,7 @@ def cell(value: Any) -> str:
 
 
 def size(preset: str, **changes: Any) -> Dict[str, Any]:
-    """Returns a published size in numbers: a row of --list.
+    """Returns the row of a published size in --list.
 
     Args:
       preset: its name, such as albert_base_v2.
@@ -353,10 +355,10 @@ def size(preset: str, **changes: Any) -> Dict[str, Any]:
 
 
 def compared_sizes() -> List[Dict[str, Any]]:
-    """Returns the rows of --table: the sizes of published.json, computed and as published.
+    """Returns the rows of --table: computed sizes beside the numbers of published.json.
 
-    Megabytes are as the authors count them: albert_zh the encoder, in 2^20 bytes; albert_pytorch
-    10^6 bytes, with shared embeddings saved twice.
+    Megabytes are the authors': albert_zh counts the encoder, in 2^20 bytes; albert_pytorch counts
+    10^6 bytes, and shared embeddings twice.
     """
     rows = []
     for row in published.document()["sizes"]:
@@ -392,7 +394,7 @@ def _read_config(path: str, **changes: Any) -> Any:
 
 
 def _config_path(flags: Flags) -> str:
-    """The configuration file of the model that the flags name."""
+    """Returns the configuration file of the model in the flags."""
     if flags.albert_dir:
         from albert.formats.flags import CONFIG_NAME
         from albert.models import released
@@ -404,21 +406,21 @@ def _config_path(flags: Flags) -> str:
 
 def main(flags: Flags) -> None:
     """Runs the script."""
-    shown: Any
+    output: Any
     if flags.list or flags.table:
-        shown = compared_sizes() if flags.table else list(map(size, configs.preset_names()))
-        rows = [[name.replace("_", " ") for name in shown[0]]]
-        rows += [list(map(cell, row.values())) for row in shown]
+        output = compared_sizes() if flags.table else list(map(size, configs.preset_names()))
+        rows = [[name.replace("_", " ") for name in output[0]]]
+        rows += [list(map(cell, row.values())) for row in output]
         lines = wording.table(rows, left=(0,))
     else:
         path = _config_path(flags)
-        shown = plan(_read_config(path), flags)
+        output = plan(_read_config(path), flags)
         work = f"{flags.batch} examples of {flags.max_seq_length} tokens per step"
         if flags.devices > 1:
             work += f" on {flags.devices} devices"
         lines = [f"{path}: {flags.task}, {work}, in {flags.memory_gb:g} GB", ""]
-        lines += _plan_lines(shown)
-    print(json.dumps(shown, indent=2) if flags.json else "\n".join(lines))
+        lines += _plan_lines(output)
+    print(json.dumps(output, indent=2) if flags.json else "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ class Flags(BaseFlags):
     folders: Tuple[str, ...] = flag((), positional=True)
 
     def check(self) -> None:
-        """Checks that folders are named, and no unknown flag."""
+        """Checks the folders and the output file."""
         super().check()
         for name in self.folders:
             if name.startswith("-"):
@@ -58,13 +58,13 @@ class RunHistory(NamedTuple):
     folder: str
     training: Curves
     evaluation: Curves
-    metric: str  # that chose the best checkpoint
+    metric: str  # chooses the best checkpoint
     best_step: Optional[int]
     confusion: Dict[str, Any]  # "labels" and "matrix"; {}: none
 
 
 def read_history(folder: str) -> RunHistory:
-    """Returns the history of the run in a folder; UserError for none, or for a damaged file."""
+    """Returns the history of a run. Raises UserError if there is none, or a file is damaged."""
     from albert.training import evaluation, fine_tuning, hooks
 
     names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME, fine_tuning.CONFUSION_NAME)
@@ -90,7 +90,7 @@ def _short(name: str) -> str:
 
 
 def _curves(rows: Iterable[Mapping[str, Any]]) -> Curves:
-    """The columns of a table."""
+    """Returns the columns of a table as curves."""
     curves: Curves = {}
     for row in rows:
         for name, value in row.items():
@@ -124,11 +124,11 @@ def draw(path: str, runs: Sequence[RunHistory]) -> None:
     from matplotlib.figure import Figure
 
     names = dict.fromkeys(name for run in runs for name in (*run.training, *run.evaluation))
-    drawn = [name for name in names if not _NOT_DRAWN.fullmatch(name)]
+    metrics = [name for name in names if not _NOT_DRAWN.fullmatch(name)]
     classifiers = [run for run in runs if run.confusion.get("matrix")]
-    height = -(-(len(drawn) + len(classifiers)) // _COLUMNS)
+    height = -(-(len(metrics) + len(classifiers)) // _COLUMNS)
     figure = Figure(figsize=(6.4, 2.2 * height), constrained_layout=True)
-    for number, name in enumerate(drawn, 1):
+    for number, name in enumerate(metrics, 1):
         axes = figure.add_subplot(height, _COLUMNS, number)
         for color, run in enumerate(runs):
             for curves, style in ((run.training, ".-"), (run.evaluation, "o--")):
@@ -139,7 +139,7 @@ def draw(path: str, runs: Sequence[RunHistory]) -> None:
             axes.set_yscale("log")
             axes.yaxis.set_minor_formatter("{x:g}")
         axes.grid(alpha=0.3)
-    for number, run in enumerate(classifiers, len(drawn) + 1):
+    for number, run in enumerate(classifiers, len(metrics) + 1):
         _draw_confusion(figure.add_subplot(height, _COLUMNS, number), run)
     figure.legend(
         figure.axes[0].get_lines()[::2],

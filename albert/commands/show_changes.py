@@ -20,7 +20,7 @@ from albert.util import cli, wording
 from albert.util.flags import BaseFlags, flag
 
 DEFAULT_NAME = "base_v2"
-# Language -> two sentences in their order, and one of another document.
+# Language -> two sentences in order, and a sentence of another document.
 TEXTS = {
     "en": (
         "In the night the lamp of the lighthouse went out.",
@@ -55,13 +55,13 @@ class Flags(BaseFlags):
 
 
 def bert_like(config: Any) -> Any:
-    """Returns the configuration of a BERT of the same layers: wide embeddings, nothing shared."""
+    """Returns the configuration of a BERT with the same layers: wide embeddings, nothing shared."""
     values = dict(config.to_dict(), embedding_size=config.hidden_size, share_type="none")
     return type(config).from_dict(values)
 
 
 def embedding_parameters(config: Any) -> Tuple[int, int]:
-    """Returns the weights of the tokens' vectors: V * H as BERT has them, V * E + E * H."""
+    """Returns the numbers of embedding weights: BERT's V * H, and ALBERT's V * E + E * H."""
     wide = config.vocab_size * config.hidden_size
     return wide, (config.vocab_size + config.hidden_size) * config.embedding_size
 
@@ -86,10 +86,10 @@ What ALBERT changes in BERT: {name}
 3. Sentence-order prediction in place of next-sentence prediction
    ALBERT swaps half of the pairs. Both segments are about the same topic, so the model must
    learn how sentences follow each other.
-     label 0, in order{says[0]}
+     label 0, in order{guesses[0]}
        segment 0  [CLS] {first} [SEP]
        segment 1  {second} [SEP]
-     label 1, swapped{says[1]}
+     label 1, swapped{guesses[1]}
        segment 0  [CLS] {second} [SEP]
        segment 1  {first} [SEP]
    In half of BERT's pairs, the second segment is from another text. The topic alone often
@@ -103,10 +103,10 @@ What ALBERT changes in BERT: {name}
 
 
 def changes(flags: Flags) -> str:
-    """Returns what the script prints.
+    """Returns the script's output.
 
     Raises:
-      UserError: an unknown size, or a model that cannot be used.
+      UserError: the size is unknown, or the model cannot be used.
     """
     from albert import modeling, tokenization
     from albert.models import encoder, inference
@@ -117,16 +117,16 @@ def changes(flags: Flags) -> str:
     if flags.albert_dir:
         model = encoder.find_source(albert_dir=flags.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize_text
-        with inference.Model(encoder.OrderTask(model), model.checkpoint) as judge:
-            shares = judge.predict([texts[:2], texts[1::-1]])
-        says = [
-            f"; the model's guess: {share:.1%} in order, {1 - share:.1%} swapped"
-            for share in shares
+        with inference.Model(encoder.OrderTask(model), model.checkpoint) as order_model:
+            probabilities = order_model.predict([texts[:2], texts[1::-1]])
+        guesses = [
+            f"; the model's guess: {value:.1%} in order, {1 - value:.1%} swapped"
+            for value in probabilities
         ]
     else:
         config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
         tokenize = tokenization.BasicTokenizer(False).tokenize  # words, signs, Chinese characters
-        says = ["", ""]
+        guesses = ["", ""]
     bert, albert = (plan.parameters(model, plan.Flags()) for model in (bert_like(config), config))
     rows = [("part", "BERT", "ALBERT", "times fewer")]
     for part, count in albert.items():
@@ -140,7 +140,7 @@ def changes(flags: Flags) -> str:
         factorised=factorised,
         times=wide / factorised,
         table="\n     ".join(wording.table(rows, left=(0,))),
-        says=says,
+        guesses=guesses,
         first=first,
         second=second,
         other=other,

@@ -36,7 +36,7 @@ from albert.util import flags as flags_lib
 
 
 def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> Dict[str, str]:
-    """Returns the flags set by environment variables: their names in capitals, if not empty.
+    """Returns the flags that environment variables, such as DATA_DIR, set.
 
     ALBERT_ROOT sets the flags that the published run_glue.sh derives from it.
     """
@@ -46,10 +46,10 @@ def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> D
         return values
     derived = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
     holds_model = files.gfile().exists(os.path.join(root, CONFIG_NAME))
-    named = ["model_dir", "albert_dir", "albert_hub_module_handle"]
+    model_flags = ["model_dir", "albert_dir", "albert_hub_module_handle"]
     if not holds_model:
-        named.append("init_checkpoint")
-    if not set(named) & set(values):
+        model_flags.append("init_checkpoint")
+    if not set(model_flags) & set(values):
         derived["model_dir"] = root if holds_model else "base_v1"
     return {**derived, **values}
 

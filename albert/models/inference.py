@@ -104,8 +104,8 @@ class Model(contextlib.AbstractContextManager):
         outputs, needed = self.network.outputs, self.task.output
         if needed and needed not in outputs:
             raise UserError(
-                f"{checkpoint} has no {needed}, only {', '.join(outputs)}. Use the model before "
-                "its export."
+                f"{checkpoint} has no {needed}, only {', '.join(outputs)}. Use the model from "
+                "which it was exported."
             )
 
     def __exit__(self, *_) -> None:

@@ -4,10 +4,10 @@
 
 python -m albert demo [tour]            trains a small model from text, and writes a report page
 python -m albert demo pretraining ...   pretrains a model of a published size, reports its speed
-python -m albert demo finetuning ...    fine-tunes one on SQuAD or MRPC, reports speed and scores
+python -m albert demo finetuning ...    fine-tunes on SQuAD or MRPC, reports its speed and scores
 python -m albert demo help              prints this page
 
-Add -h to any of them for its options. You can also run ./demo_albert, or after installation
+Add -h to a command for its options. You can also run ./demo_albert or, after installation,
 demo_albert. Only finetuning needs a network, to download the data and the model the first time.
 With your own data (-i) and the folder of a model (--model), it needs none.
 """
@@ -21,7 +21,7 @@ from albert import __version__
 from albert.commands.demo import runs
 from albert.util import cli
 
-# Options of the later versions of Habana's demo.
+# Option of later versions of Habana's demo -> our option.
 LATER = {
     "--batch_size": "-b",
     "--data_type": "-d",
@@ -33,7 +33,7 @@ LATER = {
     "--test_set": "-t",
     "--use_horovod": "-v",
 }
-PHASES = ("tour", "pretraining", "finetuning")  # modules of these names run them
+PHASES = ("tour", "pretraining", "finetuning")  # Each is a module of this folder.
 
 
 def parser_of(phase: str) -> argparse.ArgumentParser:
@@ -104,14 +104,14 @@ def _add_sized_options(parser: argparse.ArgumentParser, tasks: List[str]) -> Non
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Runs a phase, the tour unless another is named, and returns the exit code."""
+    """Runs a phase, by default the tour, and returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] == ["--command"]:  # of later versions, too
+    if arguments[:1] == ["--command"]:  # of Habana's later versions
         del arguments[0]
     if arguments[:1] == ["help"]:
         arguments = ["--help"]
     phase = arguments.pop(0) if set(arguments[:1]) & set(PHASES) else "tour"
-    options = parser_of(phase).parse_args([LATER.get(word, word) for word in arguments])
+    options = parser_of(phase).parse_args([LATER.get(name, name) for name in arguments])
     if getattr(options, "v", None):
         print("-v has no effect here.", file=sys.stderr)
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo's text: everyday stories made from tables, or prose that ships with every CPython.
 
-The sentences of a story follow from earlier ones: who has lost what, what day comes after Tuesday,
-where a hen lives. So a small model can learn to infer something, which it cannot learn from a
-million characters of prose. `stories_en.txt` and `stories_zh.txt` hold the tables and plots, and
-say how to write more.
+In a story, sentences follow from earlier sentences: who lost the key, which day comes after
+Tuesday, where a hen lives. A small model can learn to infer that. From a million characters of
+prose, it learns nothing of the kind. `stories_en.txt` and `stories_zh.txt` have the tables and
+plots, and explain how to write more.
 
 The prose is the language reference in `pydoc_data.topics` and the docstrings of the standard
 library, which are read from the source files, without code and markup. It depends only on the
@@ -28,7 +28,7 @@ _HELD_OUT_ONE_IN = 10
 
 
 class Document(NamedTuple):
-    """Sentences in order, and what they are about: documents of one key are held out together."""
+    """Sentences in order. Documents with the same key, their topic, are held out together."""
 
     key: str
     sentences: List[str]
@@ -49,14 +49,14 @@ def _split(documents: Iterable[Document]) -> Corpus:
     return corpus
 
 
-# A word begins where no letter is before it; the "s" of "Anna's" is none.
+# A word is a run of letters, but not the "s" of "Anna's".
 _LETTERS = re.compile(r"((?<![^\W\d_])(?<![^\W\d_]')[^\W\d_]+)")
 
 Finder = Callable[[str], List[Tuple[int, int]]]  # text -> where words start and end
 
 
 def word_finder(names: Optional[pathlib.Path] = None) -> Finder:
-    """Returns what finds runs of letters, or, given a file of names, what jieba finds."""
+    """Returns a finder of words: runs of letters or, with a file of names, jieba's words."""
     cut: Any = words.ChineseSegmenter(str(names)).words if names else _LETTERS.split
 
     def find(text: str) -> List[Tuple[int, int]]:
@@ -79,14 +79,14 @@ _SLOT = re.compile(r"\{(([a-z]+)\d?)(?:\.([a-z]+))?\}")  # {animal2.home}
 _FIRST_LETTER = re.compile(r"^\W*\w")
 _A_BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")
 
-# By name a table's rows: words by column; that of "" is the row's own.
+# Table -> its rows: {column: word}. The first column's name is "".
 Tables = Dict[str, List[Dict[str, str]]]
 
 
 def read_grammar(language: str) -> Tuple[Tables, List[List[str]]]:
     """Returns the tables and plots of a language, "en" or "zh".
 
-    A plot has lines: sentences with slots, and | between those of which one is drawn.
+    A plot is a list of lines: a sentence with slots, or several to draw from, separated by |.
     """
     path = pathlib.Path(__file__).with_name(f"stories_{language}.txt")
     text = re.sub(r"^#.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -101,11 +101,11 @@ def read_grammar(language: str) -> Tuple[Tables, List[List[str]]]:
 
 
 def make_stories(language: str, count: int, seed: int = 1) -> Corpus:
-    """Returns `count` different stories; about a tenth of them is held out.
+    """Returns `count` different stories. About a tenth of them is held out.
 
-    What the first two slots of a plot hold (such as Anna and the key) decides which: a story that
-    is held out has a plot with such a pair that training never sees. The same seed gives the same
-    stories on every Python.
+    The plot and the words in its first two slots (such as Anna and the key) decide: training never
+    sees a held-out plot with the same two words. The same seed gives the same stories on every
+    Python.
     """
     tables, plots = read_grammar(language)
     numbers = random.Random(seed)
@@ -117,12 +117,12 @@ def make_stories(language: str, count: int, seed: int = 1) -> Corpus:
 
 
 def _choice(numbers: random.Random, items: Sequence[Any]) -> Any:
-    """Draws an item; of `random`, only the method random() is the same on every Python."""
+    """Draws an item. Only random.random() gives the same numbers on every Python."""
     return items[int(numbers.random() * len(items))]
 
 
 def _story(tables: Tables, plots: List[List[str]], numbers: random.Random) -> Document:
-    """A story; its key is the plot and the first words that it is about."""
+    """Returns a story. Its key is the plot, and the words in its first two slots."""
     number, plot = _choice(numbers, list(enumerate(plots, 1)))
     drawn: Dict[str, Dict[str, str]] = {}
     for slot, table, _ in _SLOT.findall(" ".join(plot)):
@@ -137,13 +137,13 @@ def _story(tables: Tables, plots: List[List[str]], numbers: random.Random) -> Do
         text = _SLOT.sub(lambda slot: drawn[slot[1]][slot[3] or ""], form)
         text = _A_BEFORE_VOWEL.sub(r"\1n ", text)
         sentences.append(_FIRST_LETTER.sub(lambda start: start[0].upper(), text))
-    about = [row[""] for row in drawn.values()][:2]
-    return Document(" ".join([f"plot {number}:", *about]), sentences)
+    key_words = [row[""] for row in drawn.values()][:2]
+    return Document(" ".join([f"plot {number}:", *key_words]), sentences)
 
 
 # ---- Prose.
 
-# Not read: tests, and third-party packages that lie below the standard library.
+# Folders to skip: tests, and third-party packages below the standard library.
 _SKIPPED_FOLDERS = {"test", "tests", "idle_test", "site-packages", "dist-packages", "_vendor"}
 _DOCSTRING = re.compile(r'"""(.+?)"""', re.DOTALL)
 _PARAGRAPH_END = re.compile(r"\n\s*(?:\n|(?:[*+-]|\d+[.)])\s)")
@@ -162,7 +162,7 @@ def extract_sentences(text: str) -> List[str]:
 def read_prose(library: str = "") -> Corpus:
     """Returns the prose of the Python library in a folder; default: the running Python's.
 
-    Each sentence occurs once; a document has at least two.
+    Each sentence occurs once. A document has at least two sentences.
     """
     root = pathlib.Path(library or sysconfig.get_paths()["stdlib"])
     texts = list(topics.topics.items())

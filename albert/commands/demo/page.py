@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo's report page: one HTML file with its charts inside, which needs no network.
 
-page.html has the text and style, page.mplstyle the charts' style; this module fills in what was
-measured.
+page.html has the text and style, page.mplstyle the charts' style. This module fills in the
+measurements.
 """
 
 import io
@@ -11,16 +11,16 @@ import pathlib
 from html import escape
 from typing import Any, Dict, List, Sequence
 
-from albert.commands.demo.findings import Findings, Question, Shares
+from albert.commands.demo.findings import Findings, Question, Ranking
 from albert.util import files
 from albert.util.errors import needing
 
-with needing("plots", "The report page"):  # before long work, not after it
+with needing("plots", "The report page"):  # Fail before the long work.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
 _TEMPLATE, _STYLE = map(pathlib.Path(__file__).with_name, ("page.html", "page.mplstyle"))
-_EXAMPLES, _LOOKS = 8, 4  # texts that are shown, and those whose attention is
+_EXAMPLES, _LOOKS = 8, 4  # texts to show, and texts to show with attention
 # Title -> the column of the training curve, and the lines: fields of a Score, and their names.
 _CHARTS = {
     "Gaps with the right word": ("", {"five": "among five guesses", "first": "first guess"}),
@@ -32,12 +32,12 @@ _CHARTS = {
 def write_page(
     path: pathlib.Path, findings: Findings, curve: List[Dict[str, str]], **fields: Any
 ) -> None:
-    """Writes the page; `fields` are those of page.html that are not findings."""
+    """Writes the page. `fields`: the fields of page.html besides the findings."""
     style, body, text = _TEMPLATE.read_text(encoding="utf-8").partition("<body>")
     examples = findings.questions[:_EXAMPLES]
     page = text.format(
-        found=findings,
-        asked=len(findings.questions),
+        findings=findings,
+        questions=len(findings.questions),
         untrained=findings.scores[0],
         trained=findings.scores[-1],
         charts="".join(_chart(title, findings, curve) for title in _CHARTS),
@@ -51,17 +51,17 @@ def write_page(
 
 
 def _chip(label: str, share: float, is_right: bool = False) -> str:
-    """A label on a bar; the right one is marked by more than its colour."""
+    """Returns a label on a bar. A tick marks the right label, besides its colour."""
     kind, mark = (" right", " ✓") if is_right else ("", "")
     return f'<span class="chip{kind}" style="--share: {share:.0%}">{escape(label)}{mark}</span>'
 
 
-def _item(shown: str, *chips: str) -> str:
-    return f'<div class="item">{shown}<div class="chips">{"".join(chips)}</div></div>'
+def _item(content: str, *chips: str) -> str:
+    return f'<div class="item">{content}<div class="chips">{"".join(chips)}</div></div>'
 
 
-def _gap(question: Question, guesses: Shares) -> str:
-    """A text with its missing word, and the model's guesses."""
+def _gap(question: Question, guesses: Ranking) -> str:
+    """Returns a text with its missing word, and the model's guesses."""
     text, start, end = question.text, question.start, question.end
     before, word, after = map(escape, (text[:start], text[start:end], text[end:]))
     chips = (
@@ -71,37 +71,37 @@ def _gap(question: Question, guesses: Shares) -> str:
     return _item(f'<p>{before}<span class="gap">{word}</span>{after}</p>', *chips)
 
 
-def _pair(question: Question, shares: Sequence[float]) -> str:
-    """Two texts, and what the model says of both orders."""
-    (first, second), (here, swapped) = map(escape, question.parts), shares
+def _pair(question: Question, probabilities: Sequence[float]) -> str:
+    """Returns two texts, and the model's probabilities of both orders."""
+    (first, second), (in_order, swapped) = map(escape, question.parts), probabilities
     return _item(
         f'<div class="pair"><p>{first}</p><p>{second}</p></div>',
-        _chip(f"as shown: probability {here:.0%}", here, here > 0.5),
+        _chip(f"as shown: probability {in_order:.0%}", in_order, in_order > 0.5),
         _chip(f"swapped: probability {swapped:.0%}", swapped, swapped <= 0.5),
     )
 
 
 def _look(question: Question, weights: Sequence[float]) -> str:
-    """A text with words shaded by the attention that a head gives them."""
-    shown, done = "", 0
-    for token, ((start, end), weight) in enumerate(zip(question.places, weights)):
+    """Returns a text whose words are shaded by a head's attention."""
+    html, done = "", 0
+    for token, ((start, end), weight) in enumerate(zip(question.spans, weights)):
         if end > done:
             space, word = question.text[done:start], question.text[max(start, done) : end]
-            # At most 60% of the colour, which letters can be read on.
+            # At most 60% of the colour, so that letters stay readable.
             shade = f"--look: {0.6 * min(1.0, 1.5 * weight) ** 0.7:.0%}"
             kind = 'class="gap"' if token in question.masked else f'class="look" style="{shade}"'
-            shown += f'{escape(space)}<span {kind} title="{weight:.0%}">{escape(word)}</span>'
+            html += f'{escape(space)}<span {kind} title="{weight:.0%}">{escape(word)}</span>'
             done = end
-    return f'<p class="looks item">{shown}</p>'
+    return f'<p class="looks item">{html}</p>'
 
 
-def _near(word: str, others: Shares) -> str:
+def _near(word: str, others: Ranking) -> str:
     chips = "".join(_chip(f"“{other}” {cosine:.2f}", cosine) for other, cosine in others.items())
     return f'<div class="near"><dt>{escape(word)}</dt><dd>{chips}</dd></div>'
 
 
 def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
-    """A figure with lines over the steps; all but the loss are shares from 0 to 100%."""
+    """Returns a chart over the steps, in per cent except for the loss."""
     column, lines = _CHARTS[title]
     with rc_context({"svg.hashsalt": title}, str(_STYLE)):
         figure = Figure()
@@ -119,7 +119,7 @@ def _chart(title: str, findings: Findings, curve: List[Dict[str, str]]) -> str:
             axes.yaxis.set_major_formatter("{x:.0%}")
         axes.set_xlabel("step")
         axes.locator_params(axis="x", nbins=4)
-        # Below the axes, where it covers no curve.
+        # Below the axes, the legend covers no curve.
         axes.legend(ncol=2, loc="upper center", bbox_to_anchor=(0.45, -0.2))
         svg = io.StringIO()
         figure.savefig(svg, format="svg", metadata={"Date": None})

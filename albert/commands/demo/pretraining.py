@@ -54,7 +54,7 @@ def run_phase(options: argparse.Namespace) -> None:
     """Runs the phase."""
     length = options.s or 128
     lengths = {"max_seq_length": length, "max_predictions_per_seq": max(1, round(length * 0.15))}
-    # A vocabulary that an earlier start made here is used again, so its size must be the same.
+    # A resumed run uses its vocabulary again, so the size must be the same.
     identity = {"size": options.m, "data": options.i, "vocab_size": options.vocab_size}
     with runs.open_run(options.o, f"pretraining-{options.m}-{options.d}", **identity) as run:
         make_records(options, run, lengths)
@@ -62,7 +62,7 @@ def run_phase(options: argparse.Namespace) -> None:
 
 
 def make_records(options: argparse.Namespace, run: runs.DemoRun, lengths: Dict[str, Any]) -> None:
-    """Makes train.tf_record of the text in the folder -i, or of the demo's own."""
+    """Makes train.tf_record from the text in -i, or from the demo's own text."""
     path, vocab_size, passes = run.path, options.vocab_size, 5
     folder = pathlib.Path(options.i or path).expanduser()
     if not options.i:
@@ -78,7 +78,7 @@ def make_records(options: argparse.Namespace, run: runs.DemoRun, lengths: Dict[s
 
 
 def train(options: argparse.Namespace, run: runs.DemoRun, lengths: Dict[str, Any]) -> None:
-    """Trains on the records and evaluates on the same ones."""
+    """Trains and evaluates on the same records."""
     records = str(run.path / "train.tf_record")
     steps, warmup_steps = steps_of(options, record_files.count_records(records))
     runs.train(

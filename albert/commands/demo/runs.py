@@ -17,7 +17,7 @@ from albert.util.errors import UserError
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-# Default batch of each size in float32; in 16 bits it is twice as large.
+# Default batch size of each model size in float32. In 16 bits, it doubles.
 BATCH_SIZES = {"base": 32, "large": 16, "xlarge": 8, "xxlarge": 4}
 
 
@@ -46,12 +46,12 @@ def open_run(folder: str, name: str, **identity: Any) -> Iterator[DemoRun]:
     """Yields a run, and locks its folder.
 
     Args:
-      folder: the value of -o; without it, the folder is name-001, or has the next free number.
+      folder: the value of -o; if empty, the folder is name-001, or has the next free number.
       name: name of the run.
       **identity: options that must be the same to resume a run.
 
     Raises:
-      UserError: the folder holds something else, or another process uses it.
+      UserError: the folder has other content, or another process uses it.
     """
     base = pathlib.Path(DEFAULT_FOLDER)
     numbered = ((base / f"{name}-{number:03d}").expanduser() for number in itertools.count(1))
@@ -66,7 +66,7 @@ def open_run(folder: str, name: str, **identity: Any) -> Iterator[DemoRun]:
         yield DemoRun(path)
 
 
-# ---- What the phases with a published size share.
+# ---- Shared by the phases with a published size.
 
 
 def batch_size(options: Any) -> int:

@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 
     text: str
     lengths: Dict[str, int]  # also flags of training
-    copies: Dict[str, Any]  # of the text, in the training records
+    copies: Dict[str, Any]  # how often the training records repeat the text
 
 
 _STORIES = "everyday stories in {}, made by the demo from tables of words and plots"
@@ -47,21 +47,21 @@ KINDS = {
         {"max_seq_length": 80, "max_predictions_per_seq": 12},
         {"dupe_factor": 5},
     ),
-    # A Chinese story has more characters than an English one words.
+    # A Chinese story has more characters than an English story has words.
     "zh": Kind(
         _STORIES.format("Chinese"),
         {"max_seq_length": 88, "max_predictions_per_seq": 14},
         {"dupe_factor": 5},
     ),
-    # Sentences of many kinds: more is made of each.
+    # Prose varies more than stories, so the records repeat it more often, with more masks.
     "python": Kind(
         _PROSE,
         {"max_seq_length": 64, "max_predictions_per_seq": 20},
         {"dupe_factor": 20, "masked_lm_prob": 0.3},
     ),
 }
-# A narrow model learns a good deal in a few minutes on two cores: short sequences and a small
-# vocabulary give many updates a minute, and larger first weights let it learn from the first on.
+# A narrow model learns much in a few minutes on two cores: short sequences and a small vocabulary
+# allow many updates a minute, and with larger initial weights the loss falls from the first update.
 MODEL: Dict[str, Any] = {
     "embedding_size": 128,
     "hidden_size": 128,
@@ -70,7 +70,7 @@ MODEL: Dict[str, Any] = {
     "intermediate_size": 512,
     "initializer_range": 0.08,
 }
-EVALUATIONS = 4  # after that of the untrained model
+EVALUATIONS = 4  # besides the untrained model's
 
 
 def run_phase(options: argparse.Namespace) -> None:
@@ -84,7 +84,7 @@ def run_phase(options: argparse.Namespace) -> None:
 
 
 def run_tour(run: runs.DemoRun, kind: str, steps: int) -> demo_findings.Findings:
-    """Makes everything from a kind of text to the report, or continues, in the run's folder."""
+    """Runs or resumes all steps from the text to the report, in the run's folder."""
     path, began = run.path, time.time()
     print(f"\n[1/5] Text: {KINDS[kind].text}", flush=True)
     corpus = _make_text(run, kind)
@@ -133,7 +133,7 @@ def run_tour(run: runs.DemoRun, kind: str, steps: int) -> demo_findings.Findings
 
 
 def _make_text(run: runs.DemoRun, kind: str) -> demo_corpus.Corpus:
-    """Writes train.txt and held_out.txt, and the names that jieba is to know."""
+    """Writes train.txt and held_out.txt, and for jieba a file of names."""
     if kind == "python":
         corpus = demo_corpus.read_prose()
     else:
@@ -148,7 +148,7 @@ def _make_text(run: runs.DemoRun, kind: str) -> demo_corpus.Corpus:
 
 
 def _make_vocabulary(run: runs.DemoRun, kind: str, corpus: demo_corpus.Corpus) -> Dict[str, str]:
-    """Returns the flag of the vocabulary; the same text gives the same bytes again."""
+    """Makes a vocabulary, and returns its flag. The same text gives the same bytes."""
     path = run.path
     if kind == "python":
         prefix = path / "vocabulary"
