@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 support.check_python()
 
-# The class of a fine-tuned model, by the file that describes it.
+# The file that describes a fine-tuned model -> (module, class).
 _MODELS = {
     "classifier.json": ("albert.tasks.classification.task", "Predictor"),
     "squad.json": ("albert.tasks.squad.task", "Reader"),
@@ -38,12 +38,13 @@ def load(
 
     Args:
       model: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
-        released one, such as base_v2.
+        released model, such as base_v2.
       checkpoint: weights to use instead of model.ckpt-best.
-      task: the class of your own task, if the model is one of that task.
-      **options: precision_name ("float32", or "bfloat16" or "float16" where the device is faster
-        with it) and batch_size, the most sequences to run together. Fine-tuned models also take
-        flags of their task, such as exit_patience or n_best_size. Encoders take pooling and layer.
+      task: your own Task class, if the model was trained for that task.
+      **options: batch_size, the maximum number of sequences to run together, and precision_name,
+        "float32", "bfloat16" or "float16"; the last two are faster on some devices. Fine-tuned
+        models also take flags of their task, such as exit_patience or n_best_size. Encoders take
+        pooling and layer.
 
     Returns:
       The model in the folder: a classifier (`predict`), a reader for SQuAD (`answer`, `predict`),
@@ -51,7 +52,8 @@ def load(
       task (`predict`), or an encoder (`embed`, `predict`).
 
     Raises:
-      UserError: there is no model, its files do not fit each other, or it does not have an option.
+      UserError: the folder has no model, or its files do not fit each other; or an option is
+        unknown.
       ConnectionError: a released model cannot be downloaded.
     """
     from albert.models import released
@@ -62,9 +64,10 @@ def load(
 
         return fine_tuned.FineTunedModel(model, checkpoint, task=task, **options)
     folder = released.local_folder(os.path.expanduser(str(model)))
-    for name, (module, kind) in _MODELS.items():
+    for name, (module, class_name) in _MODELS.items():
         if files.gfile().exists(os.path.join(folder, name)):
-            return getattr(importlib.import_module(module), kind)(folder, checkpoint, **options)
+            model_class = getattr(importlib.import_module(module), class_name)
+            return model_class(folder, checkpoint, **options)
     from albert.models import encoder
 
     source = encoder.find_source(albert_dir=folder, init_checkpoint=checkpoint)

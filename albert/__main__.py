@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def help_text() -> str:
-    """Returns what `albert --help` shows: a line for each command."""
+    """Returns the text of `albert --help`, with a line for each command."""
     lines = [__doc__.rstrip()]
     for group, names in commands.GROUPS.items():
         lines.append(f"\n{group}:")

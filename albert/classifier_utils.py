@@ -19,7 +19,7 @@ from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
 from albert.tasks.classification import head as heads
 from albert.tasks.classification import registry
 from albert.tasks.classification.examples import InputExample
-from albert.tasks.classification.features import (  # noqa: F401  by the names users know
+from albert.tasks.classification.features import (  # noqa: F401  names that programs import
     convert_examples_to_features,
     convert_single_example,
     feature_spec,
@@ -33,8 +33,8 @@ from albert.training import program
 class DataProcessor:
     """Reads a task's examples, with texts prepared for `convert_single_example`."""
 
-    task_name = ""  # of the subclasses
-    keep_accents = False  # set it to the tokenizer's, for vocabularies of train_vocab
+    task_name = ""  # each subclass sets it
+    keep_accents = False  # for a vocabulary of train_vocab, set the tokenizer's value
 
     def __init__(self, use_spm: bool, do_lower_case: bool):
         """`use_spm`: prepare texts for a SentencePiece model."""
@@ -42,15 +42,15 @@ class DataProcessor:
         self.do_lower_case = do_lower_case
 
     def get_train_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the training examples; errors are those of `tasks.read_examples`."""
+        """Returns the training examples. Raises the errors of `registry.read_examples`."""
         return self._examples(data_dir, "train")
 
     def get_dev_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the examples of the (first) dev split."""
+        """Returns the examples of the task's first dev split."""
         return self._examples(data_dir, "dev")
 
     def get_test_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the examples of the (first) test split; an unknown label becomes the first."""
+        """Returns the examples of the task's first test split. Unknown labels become the first."""
         return self._examples(data_dir, "test")
 
     def get_labels(self) -> List[Optional[str]]:
@@ -58,7 +58,7 @@ class DataProcessor:
         return list(registry.get_task(self.task_name).labels) or [None]
 
     def process_text(self, text: str) -> str:
-        """Returns the text as the tokenizer wants it."""
+        """Prepares a text for the tokenizer."""
         if self.use_spm:
             return tokenization.preprocess_text(text, True, self.do_lower_case, self.keep_accents)
         return tokenization.convert_to_unicode(text)
@@ -172,7 +172,7 @@ class TnewsProcessor(DataProcessor):
     task_name = "tnews"
 
 
-class iFLYTEKDataProcessor(DataProcessor):  # noqa: N801  as programs know it
+class iFLYTEKDataProcessor(DataProcessor):  # noqa: N801  the name that programs use
     """Reads iflytek."""
 
     task_name = "iflytek"
@@ -244,7 +244,7 @@ def create_model(
 
     Args:
       albert_config: AlbertConfig; None with a hub module.
-      is_training: whether there is dropout.
+      is_training: whether to use dropout.
       input_ids, input_mask, segment_ids: int32 [B, S].
       labels: int32 [B], or float32 for regression; None if unknown.
       num_labels: C; 1 for regression.
@@ -297,7 +297,8 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    Further keywords are fields of FineTuningFlags. One label is regression, whatever `task_name`.
+    Other keywords are fields of FineTuningFlags. With num_labels=1, it trains regression. Ignores
+    task_name.
     """
     del task_name
     return program.published_model_fn(
@@ -331,14 +332,14 @@ def file_based_input_fn_builder(
     regression) and is_real_example int32 [B].
 
     Args:
-      input_file: a record file, or several as a list.
+      input_file: a record file, or a list of record files.
       seq_length: S.
       is_training: endless shuffled batches; otherwise each record once, in order.
-      drop_remainder: leave out a last batch of an evaluation that is not full.
-      task_name: says whether labels are numbers.
-      use_tpu: take B from params.
-      bsz: B elsewhere.
-      multiple: sequences of one example, one after another.
+      drop_remainder: in evaluation, leave out the last batch if it is not full.
+      task_name: labels are float32 if this is a regression task.
+      use_tpu: take B from params, not from bsz.
+      bsz: B.
+      multiple: number of sequences of an example, one after another.
     """
     task = registry.TASKS.get(task_name.strip().lower())
     return padded_batches.input_fn(

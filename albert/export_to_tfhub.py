@@ -7,7 +7,7 @@
 --albert_directory is a folder of run_pretraining or export_checkpoints, an unpacked archive, or the
 name of a released model. If the folder has several checkpoints or vocabularies, choose one with the
 flags below. --format=tf1 (the default) writes a module for --albert_hub_module_handle of the other
-commands and for hub.Module. --format=tf2 writes one for hub.load and hub.KerasLayer.
+commands and for hub.Module. --format=tf2 writes a module for hub.load and hub.KerasLayer.
 """
 
 import dataclasses
@@ -24,13 +24,13 @@ _name = functools.partial(flag, None)
 
 @dataclasses.dataclass(frozen=True)
 class Flags(BaseFlags):
-    """The script's flags; names are those of files in --albert_directory."""
+    """The script's flags. Names of files are relative to --albert_directory."""
 
     albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
     export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
     checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
     config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
-    spm_model_name: Optional[str] = _name("SentencePiece model; default: the only one.")
+    spm_model_name: Optional[str] = _name("SentencePiece model; default: the only .model file.")
     spm_vocab_name: Optional[str] = _name(
         "Tokens of the SentencePiece model as text; default: the model's name with .vocab."
     )

@@ -22,7 +22,7 @@ from albert.runtimes import hub_module as hub
 from albert.util import files
 from albert.util.errors import UserError
 
-# Initializes the kernels of heads. Like the published scripts, ignores the configuration's value.
+# The initializer_range of heads. The published scripts do not use the configuration's value either.
 HEAD_INITIALIZER_RANGE = 0.02
 
 Features = Mapping[str, tf.Tensor]
@@ -60,13 +60,13 @@ class Encoder:
         Args:
           config: AlbertConfig; ignored if there is a hub module.
           is_training: whether to use dropout.
-          hub_module: the handle of a TF-Hub module, with whose weights training starts.
+          hub_module: the handle of a TF-Hub module; training starts with its weights.
           dropout_seed: see AlbertModel.
           options: scope, use_one_hot_embeddings, compute_dtype, recompute, use_xla and keep_weights
             of AlbertModel.
 
         Raises:
-          UserError: there is neither a configuration nor a hub module.
+          UserError: both config and hub_module are None.
         """
         self._checkpoint = None
         if hub_module:
@@ -98,10 +98,11 @@ class Encoder:
             after_layer=after_layer,
             **self.options,
         )
-        new = tf.trainable_variables()[count_before:]
-        if self._checkpoint and new:
-            names = {item.op.name[item.op.name.index("bert/") :]: item for item in new}
-            tf.train.init_from_checkpoint(self._checkpoint, names)
+        variables = tf.trainable_variables()[count_before:]
+        if self._checkpoint and variables:
+            names = [variable.op.name for variable in variables]
+            names = [name[name.index("bert/") :] for name in names]
+            tf.train.init_from_checkpoint(self._checkpoint, dict(zip(names, variables)))
         return Encoded(model.get_pooled_output(), model.get_sequence_output())
 
     def dropout(self, tensor: tf.Tensor, rate: float, position: int = -1) -> tf.Tensor:
@@ -161,7 +162,7 @@ def softmax_output(logits: tf.Tensor, features: Features) -> HeadOutput:
 class Vocabulary(NamedTuple):
     """A vocabulary's file."""
 
-    key: str  # the flag for it: spm_model_file or vocab_file
+    key: str  # the flag that names the file: spm_model_file or vocab_file
     path: str
     do_lower_case: Optional[bool] = None  # whether to lower-case the text; None: unknown
     name: str = ""  # the name for a copy in a model's folder; "": the file's name
@@ -172,7 +173,7 @@ class Vocabulary(NamedTuple):
         return os.path.basename(self.name or self.path)
 
     def record(self) -> Dict[str, Any]:
-        """Returns the JSON values with which another process finds the vocabulary."""
+        """Returns JSON values, from which another process can find the vocabulary."""
         file = {"path": self.base_name, "sha256": files.sha256(self.path)}
         values: Dict[str, Any] = {self.key: file}
         if self.do_lower_case is not None:
@@ -185,7 +186,7 @@ def load_vocabulary(
 ) -> Tuple[tokenization.FullTokenizer, Vocabulary]:
     """Returns the tokenizer and the vocabulary that the flags name.
 
-    `config`: if there is one, checks that the model has a row for each token.
+    With a `config`, checks that the model has an embedding for each token.
 
     Raises:
       UserError: there is no vocabulary, it is unreadable, or it does not fit the model.

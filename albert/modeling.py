@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ALBERT model (arXiv:1909.11942): configuration, encoder and the two pretraining heads.
 
-Variable names are those of the released checkpoints and TF-Hub modules. Dimensions: B batch, S
+Variables have the names of the released checkpoints and TF-Hub modules. Dimensions: B batch, S
 sequence, T = B * S tokens, E embedding, H hidden, I intermediate, N heads, D = H / N head size, V
-vocabulary, P predictions a sequence.
+vocabulary, P predictions per sequence.
 """
 
 import dataclasses
@@ -23,13 +23,13 @@ from albert.ops.plain import Dense, Norm, gelu
 from albert.util import json_files, wording
 from albert.util.errors import UserError
 
-# The variants of a model by the key that chooses one; the first of each is Google's ALBERT.
+# The keys that choose a variant of the model, and their values. The first is Google's ALBERT.
 VARIANTS = {
     "share_type": ("all", "attention", "ffn", "none"),
     "ln_type": ("postln", "preln"),
     "embedding_layout": ("google", "albert_zh"),
 }
-# Settings of other libraries that change the outputs, with the values that are implemented here.
+# Keys of other libraries that change the outputs, and the values that this model implements.
 FIXED: Dict[str, Tuple[Any, ...]] = {
     "layer_norm_eps": (1e-12,),
     "position_embedding_type": ("absolute",),
@@ -37,7 +37,7 @@ FIXED: Dict[str, Tuple[Any, ...]] = {
 
 _ACTIVATIONS = {"linear": None, "relu": tf.nn.relu, "gelu": gelu, "tanh": tf.tanh}
 _ACTIVATIONS.update(gelu_new=gelu, gelu_pytorch_tanh=gelu)
-MASK_BIAS = -10000.0  # added where attention may not go
+MASK_BIAS = -10000.0  # added to the attention scores of padding
 
 
 # ---- configuration -------------------------------------------------------------------------------
@@ -80,8 +80,8 @@ class AlbertConfig:
     def from_dict(cls, json_object: Dict[str, Any]) -> "AlbertConfig":
         """Returns the config for a dict of settings; unknown keys become attributes.
 
-        Raises ValueError where vocab_size is missing, a key is misspelt, or a value is out of range
-        or, for the settings of other libraries in FIXED, not implemented.
+        Raises ValueError if vocab_size is missing, a key is misspelt, a value is out of range, or a
+        key of FIXED has a value that is not implemented.
         """
         if "vocab_size" not in json_object:
             raise UserError(
@@ -94,14 +94,14 @@ class AlbertConfig:
             if value is not None and value not in FIXED.get(key, (value,)):
                 raise UserError(f"{key} is {value!r}. It must be {FIXED[key][0]!r}.")
             if hasattr(cls, key) and key not in cls.__dataclass_fields__:
-                raise UserError(f"{key!r} is no key of a model config. Remove it.")
+                raise UserError(f"{key!r} is not a key of a model config. Remove it.")
             setattr(config, key, value)
         config.validate()
         return config
 
     @classmethod
     def from_json_file(cls, json_file: str) -> "AlbertConfig":
-        """Returns the config in a JSON file; a ValueError names a file that is missing or wrong."""
+        """Returns the config in a JSON file. Raises ValueError if it is missing or invalid."""
         if not tf.io.gfile.exists(json_file):
             raise UserError(f"Model config {json_file!r} was not found.")
         try:
@@ -122,7 +122,7 @@ class AlbertConfig:
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
 
     def validate(self) -> None:
-        """Raises ValueError with key, value and what is allowed where a value is out of range."""
+        """Raises ValueError if a value is out of range. The message has key, value and limits."""
         for key in (field.name for field in dataclasses.fields(self) if field.type is int):
             value = getattr(self, key)
             is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -173,8 +173,8 @@ def _check_heads(hidden_size: int, num_attention_heads: int) -> None:
 
 # ---- encoder -------------------------------------------------------------------------------------
 
-# The collection of variables in which AlbertModel's `keep_weights` keeps joined and cast weights.
-# Run their initializers whenever the weights change.
+# The collection of the variables that hold joined and cast weights, if AlbertModel has
+# `keep_weights`. Run their initializers whenever the weights change.
 KEPT_WEIGHTS = "kept_weights"
 
 
@@ -190,12 +190,12 @@ class _LayerWeights(NamedTuple):
 
 
 class _SharedWeights:
-    """Makes the variables of blocks and the tensors made of them, each once.
+    """Creates the variables of blocks, and the tensors computed from them, once each.
 
-    Layers share weights, so the cast to the compute dtype and the joining of query, key and value
-    are done once a step and not once a layer; with `keeps`, only when KEPT_WEIGHTS are initialized.
-    With `accumulates` each use takes the weights from the use before; see `fused.shared`. Graphs of
-    plain operations do without: they are differentiated elsewhere, by TensorFlow's gradients.
+    Layers share weights. To save time, each step casts them to the compute dtype, and joins query,
+    key and value, once for all layers. With `keeps`, this runs only when KEPT_WEIGHTS are
+    initialized. With `accumulates`, each layer takes its weights from the layer before, so that the
+    backward pass adds up their gradients layer by layer (`fused.shared`).
     """
 
     def __init__(
@@ -210,27 +210,27 @@ class _SharedWeights:
         self._dtype = dtype
         self._accumulates = accumulates
         self._keeps = keeps
-        # Float32 for the next use, and in the compute dtype.
-        self._made: Dict[Tuple[Callable, str], Tuple[Any, Any]] = {}
+        # (float32 weights for the next layer, the weights in the compute dtype)
+        self._weights: Dict[Tuple[Callable, str], Tuple[Any, Any]] = {}
 
     def block(self, attention: str, feed_forward: str) -> _LayerWeights:
-        """Returns the weights below the paths of a block's two parts, for one more layer."""
-        parts = self._use(self._attention, attention), self._use(self._feed_forward, feed_forward)
-        return _LayerWeights(*parts[0], *parts[1])
+        """Returns the next layer's weights, below a path for each of its two parts."""
+        attention_part = self._part(self._attention, attention)
+        return _LayerWeights(*attention_part, *self._part(self._feed_forward, feed_forward))
 
-    def _use(self, make: Callable, path: str) -> Tuple[Dense, Dense, Norm]:
-        """The weights that `make` created at the first use, reused by later layers."""
-        if (make, path) not in self._made:
-            *dense, norm = weights = make(path)
+    def _part(self, create: Callable, path: str) -> Tuple[Dense, Dense, Norm]:
+        """Returns the weights for the next layer; the first layer that uses them creates them."""
+        if (create, path) not in self._weights:
+            *dense, norm = weights = create(path)
             cast = tf.nest.map_structure(self._cast, dense)
-            self._made[make, path] = weights, (*cast, norm)  # a LayerNorm's stay float32
-        weights, cast = self._made[make, path]
+            self._weights[create, path] = weights, (*cast, norm)  # LayerNorm stays float32
+        weights, cast = self._weights[create, path]
         if not self._accumulates:
             return cast
         flat = fused.shared(tf.nest.flatten(weights), tf.nest.flatten(cast))
-        used, rest = (tf.nest.pack_sequence_as(weights, part) for part in flat)
-        self._made[make, path] = rest, cast
-        return used
+        current, following = (tf.nest.pack_sequence_as(weights, tensors) for tensors in flat)
+        self._weights[create, path] = following, cast
+        return current
 
     def _cast(self, weight: Any) -> tf.Tensor:
         cast = tf.cast(weight, self._dtype)
@@ -284,32 +284,32 @@ class _Dropout(NamedTuple):
 
 
 class _Encoder(NamedTuple):
-    """What all layers of a model share, besides weights."""
+    """The settings and tensors that all layers of a model use, except weights."""
 
     config: AlbertConfig
     dropout: _Dropout
     batch_and_length: List
     attention_bias: tf.Tensor  # float32 [B, 1, 1, S]
-    attention: List[tf.Tensor]  # each layer that is built adds [B, N, S, S]
+    attention: List[tf.Tensor]  # each layer appends its probabilities [B, N, S, S]
 
-    def keep(self, rows: tf.Tensor, hidden: tf.Tensor) -> Tuple["_Encoder", tf.Tensor]:
-        """Takes the other rows out of the batch: [T, H] -> [c * S, H] for int [c] places."""
+    def select(self, rows: tf.Tensor, hidden: tf.Tensor) -> Tuple["_Encoder", tf.Tensor]:
+        """Reduces the batch to the sequences `rows`, int [c]: [T, H] -> [c * S, H]."""
         width, length = self.config.hidden_size, self.batch_and_length[1]
         encoder = self._replace(
             batch_and_length=[tf.shape(rows)[0], length],
             attention_bias=tf.gather(self.attention_bias, rows),
         )
-        kept = tf.gather(tf.reshape(hidden, [-1, length * width]), rows)
-        return encoder, tf.reshape(kept, [-1, width])
+        sequences = tf.gather(tf.reshape(hidden, [-1, length * width]), rows)
+        return encoder, tf.reshape(sequences, [-1, width])
 
 
 def _operations(use_xla: bool) -> Any:
-    """The module with the model's operations: compiled ones, or plain ones for exports."""
+    """Returns the module with the model's operations: compiled, or plain for exports."""
     return fused if use_xla else plain
 
 
 def _attention_bias(mask: tf.Tensor, batch_and_length: List) -> tf.Tensor:
-    """The bias [B, 1, 1, T] for attention scores: 0 where the mask is 1, else very negative."""
+    """Returns the bias [B, 1, 1, S] of attention scores: 0 for mask 1, MASK_BIAS for mask 0."""
     batch, length = batch_and_length
     mask = tf.reshape(mask, [batch, 1, 1, length])
     return (1.0 - tf.cast(mask, tf.float32)) * MASK_BIAS
@@ -318,14 +318,14 @@ def _attention_bias(mask: tf.Tensor, batch_and_length: List) -> tf.Tensor:
 def _encoder_layer(
     encoder: _Encoder, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
 ) -> tf.Tensor:
-    """One attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
+    """Builds one attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
     config, dropout, ops = encoder.config, encoder.dropout, encoder.dropout.ops
     heads, size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
     rate, preln = config.hidden_dropout_prob, config.ln_type == "preln"
 
     x = ops.layer_norm(inputs, weights.attention_norm) if preln else inputs
     joined = ops.dense(x, weights.query_key_value)  # [T, 3H]
-    # Four dimensions: TensorFlow Lite of 1.15 does not move more.
+    # TensorFlow Lite of 1.15 can transpose at most four dimensions.
     split = tf.reshape(joined, [*encoder.batch_and_length, 3 * heads, size])  # [B, S, 3N, D]
     split = tf.transpose(split, [0, 2, 1, 3])  # [B, 3N, S, D]
     query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
@@ -348,9 +348,9 @@ def _encoder_layer(
 
 
 def _never(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
-    """False (bool []) whatever the tensors hold, but a compiler cannot know that beforehand."""
-    firsts = [tf.cast(tf.reshape(tensor, [-1])[0], tf.float32) for tensor in tensors]
-    return tf.sin(tf.clip_by_value(tf.add_n(firsts), -1.0, 1.0)) > 2.0
+    """Returns false, bool [], computed from the tensors so that a compiler does not notice it."""
+    numbers = [tf.cast(tf.reshape(tensor, [-1])[0], tf.float32) for tensor in tensors]
+    return tf.sin(tf.clip_by_value(tf.add_n(numbers), -1.0, 1.0)) > 2.0
 
 
 def _recomputed_layer(
@@ -364,26 +364,28 @@ def _recomputed_layer(
 
     def run(tensors):
         x, *rest = tensors
-        masks = dropout._replace(seed=rest.pop()) if seed else dropout
-        parts = tf.nest.pack_sequence_as(weights, rest)
-        return _encoder_layer(encoder._replace(dropout=masks), x, parts, position=position)
+        layer_dropout = dropout._replace(seed=rest.pop()) if seed else dropout
+        layer_weights = tf.nest.pack_sequence_as(weights, rest)
+        layer_encoder = encoder._replace(dropout=layer_dropout)
+        return _encoder_layer(layer_encoder, x, layer_weights, position=position)
 
     @tf.custom_gradient
     def recomputed(*tensors):
         def gradient(upstream):
-            # The control dependencies hold the second forward pass back until its gradient is due,
-            # and keep the graph optimizer from merging it with the first. XLA drops them, so the
-            # value depends on a condition: its branch is never taken.
+            # The second forward pass must wait until its gradient is due, and the graph optimizer
+            # must not merge it with the first. The control dependencies do this. XLA drops them,
+            # so the inputs also depend on the gradient, through a condition that is always false.
             with tf.control_dependencies([upstream]):
-                again = [tf.identity(tensor) for tensor in tensors]
+                copies = [tf.identity(tensor) for tensor in tensors]
             never = _never([upstream])
-            again[0] = tf.where(never, upstream, again[0])
+            copies[0] = tf.where(never, upstream, copies[0])
             if seed:
-                again[-1] = tf.where(never, -again[-1], again[-1])
-            below, *others = tf.gradients(run(again), again, grad_ys=upstream)
-            # Otherwise XLA computes the weights' gradients last and keeps their inputs.
-            never = _never([item for item in others if item is not None])
-            return [tf.where(never, upstream, below), *others]
+                copies[-1] = tf.where(never, -copies[-1], copies[-1])
+            input_gradient, *others = tf.gradients(run(copies), copies, grad_ys=upstream)
+            # Without this condition, XLA computes the weights' gradients at the end of the backward
+            # pass, and keeps the inputs of all layers until then.
+            never = _never([gradient for gradient in others if gradient is not None])
+            return [tf.where(never, upstream, input_gradient), *others]
 
         return run(list(tensors)), gradient
 
@@ -399,9 +401,10 @@ def _encode(
     recompute: bool = False,
     after_layer: Optional[Callable] = None,
 ) -> List[tf.Tensor]:
-    """Runs all layers on [T, H]; gives the output [T, H] of every inner block.
+    """Runs all layers on [T, H], and returns the output [T, H] of every inner block.
 
-    `after_layer` takes a layer's number, from 1, and its output; it returns the rows that go on.
+    `after_layer` takes a layer's number, from 1, and its output. It returns the sequences to run
+    through the next layers, or None for all.
     """
     config, outputs = encoder.config, []  # type: Tuple[AlbertConfig, List[tf.Tensor]]
     run_layer = _recomputed_layer if recompute else _encoder_layer
@@ -417,14 +420,14 @@ def _encode(
             outputs.append(hidden)
         rows = after_layer(layer + 1, hidden) if after_layer else None
         if rows is not None:
-            encoder, hidden = encoder.keep(rows, hidden)
+            encoder, hidden = encoder.select(rows, hidden)
     return outputs
 
 
 class AlbertModel:
     """The encoder: token ids in; sequence, pooled and per-layer outputs out.
 
-    Such as AlbertModel(config, is_training=False, input_ids=ids).get_pooled_output().
+    Example: AlbertModel(config, is_training=False, input_ids=ids).get_pooled_output()
     """
 
     _pooler: Optional[Dense] = None
@@ -459,14 +462,14 @@ class AlbertModel:
           scope: variable scope; None: "bert".
           compute_dtype: dtype of matrix products and activations.
           recompute: keep only each block's input and compute the rest again in the backward pass.
-          use_xla: the compiled operations of `ops.fused`, not `ops.plain`. Not for exported graphs.
-          dropout_seed: int32 [2], as (seed, global step), decides the masks; None: stateful ones.
-          after_layer: takes a layer's number, from 1, and pooled first tokens, float32 [b, H];
-            returns the rows that go on, int [c], or None for all.
+          use_xla: use the compiled operations of `ops.fused`; not for graphs to export.
+          dropout_seed: int32 [2], such as (seed, global step), for dropout; None: stateful.
+          after_layer: takes a layer's number, from 1, and its pooled output, float32 [b, H]. It
+            returns the sequences to run through the next layers, int [c], or None for all.
           keep_weights: join and cast weights only when KEPT_WEIGHTS are initialized, not each time.
 
         Raises:
-          ValueError: a wrong config, input rank or length; recomputation under stateful dropout.
+          ValueError: wrong config, input rank or length; `recompute` without dropout_seed.
         """
         del use_einsum
         config.validate()
@@ -481,32 +484,32 @@ class AlbertModel:
             hidden = tf.cast(hidden, compute_dtype)
             encoder = _Encoder(config, dropout, sizes, _attention_bias(mask, sizes), [])
             if after_layer:
-                self._shape = [-1, sizes[1]]  # rows may leave the batch
-            shares = is_training and use_xla
-            weights = _SharedWeights(config, compute_dtype, accumulates=shares, keeps=keep_weights)
-            pooled = after_layer and (lambda layer, x: after_layer(layer, self._pool(x)))
-            options = {"path": "encoder/", "recompute": recompute, "after_layer": pooled}
+                self._shape = [-1, sizes[1]]  # later layers may have fewer sequences
+            weight_options = {"accumulates": is_training and use_xla, "keeps": keep_weights}
+            weights = _SharedWeights(config, compute_dtype, **weight_options)
+            callback = after_layer and (lambda layer, x: after_layer(layer, self._pool(x)))
+            options = {"path": "encoder/", "recompute": recompute, "after_layer": callback}
             self._layers = _encode(encoder, hidden, weights, **options)
             self._attention = encoder.attention[:]
             self._pooled_output = self._pool(self._layers[-1])
 
     def _embed(self, input_ids, token_type_ids, *, dropout: _Dropout, one_hot: bool) -> tf.Tensor:
-        """Sums words, types and positions; gives the encoder's input, float32 [T, H]."""
-        config, spread = self._config, self._config.initializer_range
+        """Returns the encoder's input, float32 [T, H]: words + types + positions."""
+        config, stddev = self._config, self._config.initializer_range
         embedding, hidden = config.embedding_size, config.hidden_size
         is_zh = config.embedding_layout == "albert_zh"
         words, self._embedding_table = embedding_lookup(
-            input_ids, config.vocab_size, embedding, spread, "embeddings/word_embeddings", one_hot
+            input_ids, config.vocab_size, embedding, stddev, "embeddings/word_embeddings", one_hot
         )
         self._word_embeddings, self._projection = words, None
         if is_zh and embedding != hidden:
-            self._projection = get_weight(f"{_MAPPING}/kernel", [embedding, hidden], spread)
+            self._projection = get_weight(f"{_MAPPING}/kernel", [embedding, hidden], stddev)
             words = einsum_via_matmul(words, self._projection, 1)  # [B, S, H]
         width = int(words.shape[-1])
         shape = [config.type_vocab_size, width]
-        types = get_weight("embeddings/token_type_embeddings", shape, spread)
+        types = get_weight("embeddings/token_type_embeddings", shape, stddev)
         shape = [config.max_position_embeddings, width]
-        positions = get_weight("embeddings/position_embeddings", shape, spread)
+        positions = get_weight("embeddings/position_embeddings", shape, stddev)
         total = _add_positions(_add_types(words, types, token_type_ids, one_hot=one_hot), positions)
         norm = get_norm("embeddings/LayerNorm", width)
         total = reshape_to_matrix(total)  # [T, width]
@@ -514,10 +517,10 @@ class AlbertModel:
         self._embeddings = output
         if is_zh or embedding == hidden:
             return output
-        return plain.dense(output, get_dense(_MAPPING, [embedding, hidden], spread))  # [T, H]
+        return plain.dense(output, get_dense(_MAPPING, [embedding, hidden], stddev))  # [T, H]
 
     def _pool(self, tokens: tf.Tensor) -> tf.Tensor:
-        """tanh dense layer on the first token of a layer's output [T, H]: [B, H]."""
+        """Returns a dense layer with tanh on each first token of a layer: [T, H] -> [B, H]."""
         hidden = self._config.hidden_size
         first = self._as_sequence(tokens)[:, 0, :]  # [B, H]
         if self._pooler is None:
@@ -526,7 +529,7 @@ class AlbertModel:
         return tf.tanh(plain.dense(first, self._pooler))
 
     def _as_sequence(self, tokens: tf.Tensor) -> tf.Tensor:
-        """[T, width] in any dtype -> float32 [B, S, width]."""
+        """Returns [T, width], in any dtype, as float32 [B, S, width]."""
         return tf.reshape(tf.cast(tokens, tf.float32), [*self._shape, int(tokens.shape[-1])])
 
     def get_pooled_output(self) -> tf.Tensor:
@@ -544,7 +547,7 @@ class AlbertModel:
     def get_attention_probs(self) -> List[tf.Tensor]:
         """Returns the attention of every inner block, before dropout: float32 [B, N, S, S] each.
 
-        Element [b, n, i, j] is the share of token j in what head n reads for token i.
+        Element [b, n, i, j] is the weight of token j's value in head n's output for token i.
         """
         return [tf.cast(probabilities, tf.float32) for probabilities in self._attention]
 
@@ -564,7 +567,7 @@ class AlbertModel:
         """Returns albert_zh's projection of words, float32 [E, H]; None in Google's layout."""
         return self._projection
 
-    # The same by the names of the public script's attributes.
+    # The names of the attributes in google-research/albert.
     pooled_output = property(get_pooled_output)
     sequence_output = property(get_sequence_output)
     all_encoder_layers = property(get_all_encoder_layers)
@@ -586,8 +589,8 @@ class LayerGroups(NamedTuple):
 def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
     """Returns the groups of a layer.
 
-    A shared part follows num_hidden_groups (paper, section 3.1); an unshared part (`share_type`)
-    has the layer's own number.
+    If layers share a part (`share_type`), num_hidden_groups decides its groups (paper, section
+    3.1). Otherwise, each layer has a group of its own.
     """
     shared = layer * config.num_hidden_groups // config.num_hidden_layers
     return LayerGroups(
@@ -597,7 +600,7 @@ def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
 
 
 def weight_sets(config: AlbertConfig, part: str) -> int:
-    """Returns the number of weight sets of all layers for "attention" or "feed_forward"."""
+    """Returns how many sets of weights the layers have for "attention" or "feed_forward"."""
     layers = range(config.num_hidden_layers)
     used = {getattr(layer_groups(config, layer), part) for layer in layers}
     return len(used) * config.inner_group_num
@@ -614,7 +617,7 @@ def parameter_counts(
     """Returns the number of parameters of the embeddings, encoder, pooler and head."""
     embedding, hidden, inner = config.embedding_size, config.hidden_size, config.intermediate_size
     is_google = config.embedding_layout == "google"
-    width = embedding if is_google else hidden  # of positions, segments and their LayerNorm
+    width = embedding if is_google else hidden  # for positions, segments and their LayerNorm
     embeddings = config.vocab_size * embedding
     embeddings += (config.type_vocab_size + config.max_position_embeddings + 2) * width
     if embedding != hidden:
@@ -651,12 +654,12 @@ def _check_length(length: Any, max_position_embeddings: int) -> None:
 
 
 def _without_dropout(config: AlbertConfig) -> AlbertConfig:
-    flags = dict(config.__dict__, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    return AlbertConfig.from_dict(flags)
+    values = dict(config.__dict__, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    return AlbertConfig.from_dict(values)
 
 
 def _look_up(table: tf.Variable, ids: tf.Tensor, *, one_hot: bool) -> tf.Tensor:
-    """Rows of a table [V, width] for ids [T]: [T, width]."""
+    """Returns the rows of a table [V, width] for ids [T]: [T, width]."""
     if one_hot:
         return tf.matmul(tf.one_hot(ids, int(table.shape[0])), table)
     return tf.nn.embedding_lookup(table, ids)
@@ -666,8 +669,8 @@ def _add_types(
     inputs: tf.Tensor, table: tf.Variable, token_type_ids: tf.Tensor, *, one_hot: bool
 ) -> tf.Tensor:
     """Adds the rows of a table for types [B, S] to [B, S, W]."""
-    # By default a lookup, not the faster product with one-hot rows: the clipping norm of a lookup
-    # counts repeated ids separately, and training has to follow the published implementation.
+    # The product with one-hot rows is faster, but the default is a lookup: the clipping norm of a
+    # lookup counts repeated ids separately, as in the published implementation.
     types = _look_up(table, tf.reshape(token_type_ids, [-1]), one_hot=one_hot)
     return inputs + tf.reshape(types, get_shape_list(inputs))
 
@@ -709,11 +712,12 @@ def get_masked_lm_output(
       input_tensor: sequence output, float32 [B, S, H].
       output_weights: word embedding table, float32 [V, E].
       positions: masked positions, int32 [B, P].
-      label_ids: the words there, int32 [B, P].
-      label_weights: float32 [B, P]; 0 where a slot is padding.
-      projection: albert_zh's projection [E, H]; the head then works in H and shares it.
-      compute_dtype: dtype of the products of the backward pass, with `use_xla`.
-      use_xla: the compiled operations of `ops.fused`; the log_probs then have no gradient.
+      label_ids: the original tokens at these positions, int32 [B, P].
+      label_weights: float32 [B, P]; 0 for padding.
+      projection: the projection of words, [E, H], in albert_zh's layout. The head then transforms
+        in H, and projects to E.
+      compute_dtype: with `use_xla`, the dtype of matrix products in the backward pass.
+      use_xla: use the compiled operations of `ops.fused`. log_probs then have no gradient.
 
     Returns:
       HeadOutput; loss = sum(weight * cross entropy) / (sum(weight) + 1e-5).
@@ -755,7 +759,7 @@ def _masked_lm_transform(
     positions: tf.Tensor,
     projection: Optional[tf.Tensor],
 ) -> Tuple[tf.Tensor, Dense]:
-    """The head before the words, [B * P, E], and the words' table with its bias."""
+    """Returns (transformed masked tokens [B * P, E], output layer: word table and bias)."""
     hidden, is_zh = albert_config.hidden_size, albert_config.embedding_layout == "albert_zh"
     width = hidden if is_zh else albert_config.embedding_size
     masked = gather_indexes(input_tensor, positions)  # [B * P, H]
@@ -775,8 +779,8 @@ def _masked_lm_transform(
 def get_sentence_order_output(albert_config, input_tensor, labels):
     """Predicts whether two segments were swapped (arXiv:1909.11942, section 3.1).
 
-    From the pooled output [B, H] and labels, int32 [B] or [B, 1], 1 for swapped. The loss of the
-    HeadOutput is the mean cross entropy over the batch.
+    `input_tensor` is the pooled output [B, H]; labels are int32 [B] or [B, 1], 1 for swapped.
+    Returns a HeadOutput, whose loss is the mean cross entropy over the batch.
     """
     logits = sentence_order_logits(albert_config, input_tensor)
     per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
@@ -805,11 +809,10 @@ def gather_indexes(sequence_tensor: tf.Tensor, positions: tf.Tensor) -> tf.Tenso
 
 
 def create_initializer(initializer_range=0.02, name=None):
-    """Returns the initializer of kernels and tables: a normal truncated at two deviations.
+    """Returns the initializer of kernels and tables: a normal, truncated at two deviations.
 
-    With the variable's full `name` and a graph seed (tf.set_random_seed, RunConfig.tf_random_seed)
-    the values depend on seed and name alone: the same on every runtime and however the graph is
-    built.
+    With the variable's full `name` and a graph seed (tf.set_random_seed, RunConfig.tf_random_seed),
+    the values depend only on seed and name, and are the same in every graph and runtime.
     """
     graph_seed = tf.get_default_graph().seed
     if name is None or graph_seed is None:
@@ -835,7 +838,7 @@ def get_weight(path: str, shape: List[int], initializer_range: float) -> tf.Vari
 
 
 def get_dense(path: str, shape: List[int], initializer_range: float) -> Dense:
-    """Returns the float32 variables `path`/kernel of a shape and `path`/bias, zeros."""
+    """Returns the float32 variables `path`/kernel, with this shape, and `path`/bias, zeros."""
     kernel = get_weight(f"{path}/kernel", shape, initializer_range)
     bias = tf.get_variable(f"{path}/bias", [shape[1]], initializer=tf.zeros_initializer())
     return Dense(kernel, bias)
@@ -850,16 +853,16 @@ def get_norm(path: str, size: int) -> Norm:
 
 
 def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
-    """Returns which variables take which values of a checkpoint.
+    """Maps the values of a checkpoint to variables.
 
     With num_of_group > 1, a variable of group n that is not in the checkpoint takes group 0's
     value.
 
     Returns:
       (assignment map, initialised names). The map goes from checkpoint name to variable name, for
-      tf.train.init_from_checkpoint; with num_of_group > 0 it is a list of maps, one a group, since
-      one value may go to several variables. The second is a dict whose keys are the initialised
-      variables' names, with and without ":0".
+      tf.train.init_from_checkpoint. With num_of_group > 0, it is a list with a map for each group,
+      because a value can go to several variables. The initialised names are the keys of a dict,
+      with and without ":0".
     """
     in_checkpoint = {name for name, _ in tf.train.list_variables(init_checkpoint)}
     maps: List[Dict[str, str]] = [{} for _ in range(max(num_of_group, 1))]
@@ -884,8 +887,8 @@ def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
 def get_activation(activation_string) -> Optional[Callable]:
     """Returns an activation by its name: "linear", "relu", "gelu" or "tanh", in any case.
 
-    "gelu_new" and "gelu_pytorch_tanh", as Hugging Face calls the tanh form of gelu, are "gelu".
-    "" means none; what is no string is returned as it is. Raises ValueError for other names.
+    "gelu_new" and "gelu_pytorch_tanh", Hugging Face's names for the tanh form of gelu, mean "gelu".
+    Returns None for "", and a function or None unchanged. Raises ValueError for other names.
     """
     if not isinstance(activation_string, six.string_types):
         return activation_string
@@ -902,10 +905,10 @@ def get_activation(activation_string) -> Optional[Callable]:
 def dropout(
     input_tensor, dropout_prob, *, seed: Optional[tf.Tensor] = None, position: int = -1
 ) -> tf.Tensor:
-    """Returns the tensor with dropout; itself for a probability of None or 0.
+    """Applies dropout, unless the probability is None or 0.
 
-    The mask is a function of `seed`, int32 [2], and `position`, which is not negative in the
-    encoder; without a seed random numbers are stateful.
+    The mask depends only on `seed`, int32 [2], and `position`. (The encoder uses positions from 0.)
+    Without a seed, random numbers are stateful.
     """
     return _Dropout(seed, plain)(input_tensor, dropout_prob or 0, position)
 
@@ -913,7 +916,7 @@ def dropout(
 def layer_norm(input_tensor: tf.Tensor, name: Optional[str] = None) -> tf.Tensor:
     """Returns LayerNorm over the last axis, with variables `name`/beta and `name`/gamma.
 
-    Without a name the first one in a scope is LayerNorm, the second LayerNorm_1, and so on.
+    Without a name, the first LayerNorm in a scope is LayerNorm, the second LayerNorm_1, and so on.
     """
     with tf.variable_scope(name, default_name="LayerNorm"):
         norm = get_norm("", int(input_tensor.shape[-1]))
@@ -926,9 +929,9 @@ def layer_norm_and_dropout(input_tensor, dropout_prob, name=None) -> tf.Tensor:
 
 
 def get_shape_list(tensor, expected_rank=None, name=None) -> List:
-    """Returns the dimensions of a tensor: ints where known, scalar tensors elsewhere.
+    """Returns the dimensions of a tensor: ints for static, scalar tensors for dynamic dimensions.
 
-    Raises ValueError where the rank is not `expected_rank` (an int or a list of ints).
+    Raises ValueError if the rank is not `expected_rank` (an int or a list of ints).
     """
     if expected_rank is not None:
         assert_rank(tensor, expected_rank, name)
@@ -940,7 +943,7 @@ def get_shape_list(tensor, expected_rank=None, name=None) -> List:
 
 
 def assert_rank(tensor, expected_rank, name=None) -> None:
-    """Raises ValueError where the rank is not `expected_rank` (an int or a list of ints)."""
+    """Raises ValueError if the rank is not `expected_rank` (an int or a list of ints)."""
     allowed = [expected_rank] if isinstance(expected_rank, int) else list(expected_rank)
     if tensor.shape.ndims not in allowed:
         raise ValueError(
@@ -950,21 +953,21 @@ def assert_rank(tensor, expected_rank, name=None) -> None:
 
 
 def reshape_to_matrix(input_tensor: tf.Tensor) -> tf.Tensor:
-    """Returns a tensor of rank 2 or more (else ValueError) as [everything else, last dimension]."""
+    """Reshapes [..., W] to a matrix [T, W]. Raises ValueError if the rank is below 2."""
     if input_tensor.shape.ndims < 2:
         raise ValueError(f"A matrix needs at least rank 2, not shape {input_tensor.shape}.")
     return tf.reshape(input_tensor, [-1, int(input_tensor.shape[-1])])
 
 
 def reshape_from_matrix(output_tensor: tf.Tensor, orig_shape_list: List) -> tf.Tensor:
-    """Returns a matrix in the original leading dimensions, with its own last dimension."""
+    """Reshapes a matrix [T, W] to [*orig_shape_list[:-1], W]."""
     return tf.reshape(output_tensor, [*orig_shape_list[:-1], int(output_tensor.shape[-1])])
 
 
 # ---- the parts of the model as functions, for programs that compose their own --------------------
 #
-# With the public script's names, arguments and variables. AlbertModel gives the same numbers in
-# less time: it joins and casts shared weights once a step.
+# Names, arguments and variables are as in google-research/albert. AlbertModel computes the same
+# numbers faster, because it joins and casts shared weights once per step.
 
 
 def get_timing_signal_1d_given_position(
@@ -972,9 +975,9 @@ def get_timing_signal_1d_given_position(
 ) -> tf.Tensor:
     """Returns sines, then cosines, of positions (arXiv:1706.03762, section 3.5).
 
-    Positions [B, S] -> float32 [B, S, channels]; an odd last channel is 0. Angles grow by
-    min_timescale a position in the first channel and by min_timescale^2 / max_timescale in the
-    last.
+    Positions [B, S] -> float32 [B, S, channels]; an odd last channel is 0. From one position to the
+    next, the angle grows by min_timescale in the first channel, and by min_timescale^2 /
+    max_timescale in the last.
     """
     count = channels // 2
     step = np.log(float(max_timescale) / float(min_timescale)) / max(count - 1, 1)
@@ -994,13 +997,13 @@ def embedding_lookup(
 ):
     """Creates an embedding table, and looks up int32 ids [B, S] (or [B, S, n]) in it.
 
-    With `use_one_hot_embeddings` this is a product with one-hot rows (TPU). Returns float32 [B, S,
-    E] or [B, S, n * E], and the table [V, E].
+    With `use_one_hot_embeddings`, the lookup is a product with one-hot rows (TPU). Returns (words,
+    float32 [B, S, E] or [B, S, n * E], table [V, E]).
     """
     table = get_weight(word_embedding_name, [vocab_size, embedding_size], initializer_range)
     words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=use_one_hot_embeddings)
-    batch, length, *several = get_shape_list(input_ids, expected_rank=[2, 3])
-    width = embedding_size * (several[0] if several else 1)
+    batch, length, *counts = get_shape_list(input_ids, expected_rank=[2, 3])
+    width = embedding_size * (counts[0] if counts else 1)
     return tf.reshape(words, [batch, length, width]), table
 
 
@@ -1019,12 +1022,13 @@ def embedding_postprocessor(
 ) -> tf.Tensor:
     """Returns dropout(LayerNorm(words + types + positions)), float32 [B, S, E].
 
-    Words are float32 [B, S, E]; types, int32 [B, S], are added with `use_token_type`, a learned
-    vector for each position with `use_position_embeddings`. The initializer_range is of both
-    tables, and `use_one_hot_embeddings` looks types up by a product with one-hot rows.
+    Words are float32 [B, S, E], types int32 [B, S]. `use_token_type` adds an embedding for each
+    type, `use_position_embeddings` for each position; both tables use initializer_range. With
+    `use_one_hot_embeddings`, the lookup of types is a product with one-hot rows.
 
     Raises:
-      ValueError: types are asked for and not given, or the sequence is longer than the table.
+      ValueError: use_token_type is set without token_type_ids, or the sequence is longer than
+        max_position_embeddings.
     """
     width = get_shape_list(input_tensor, expected_rank=3)[-1]
     output = input_tensor
@@ -1042,9 +1046,9 @@ def embedding_postprocessor(
 
 
 def einsum_via_matmul(input_tensor, w, num_inner_dims) -> tf.Tensor:
-    """Returns [*outer, *inner] times [*inner, *new], as one product of matrices: [*outer, *new].
+    """Multiplies [*outer, *inner] by `w`, [*inner, *new], as matrices: [*outer, *new].
 
-    `w` has a static shape; inner are the last `num_inner_dims` dimensions of `input_tensor`.
+    inner are the last `num_inner_dims` dimensions of `input_tensor`. `w` must have a static shape.
     """
     inner, new = np.split(w.shape.as_list(), [num_inner_dims])
     outer = get_shape_list(input_tensor)[:-num_inner_dims]
@@ -1096,13 +1100,13 @@ def dense_layer_2d(
 
 
 def dot_product_attention(q, k, v, bias, dropout_rate=0.0) -> tf.Tensor:
-    """Returns attention (arXiv:1706.03762, section 3.2.1) with dropped probabilities, [..., F, D].
+    """Returns attention (arXiv:1706.03762, section 3.2.1) with dropout on its probabilities.
 
     Args:
-      q: [..., F, D].
+      q: [..., F, D]; the result has the same shape.
       k, v: [..., T, D].
-      bias: the mask [B, 1, T, 1], 1 where attention may go and 0 elsewhere; None for no mask.
-      dropout_rate: of the probabilities.
+      bias: mask [B, 1, T, 1], 1 for tokens and 0 for padding; None: no padding.
+      dropout_rate: dropout rate of the probabilities.
     """
     scores = tf.matmul(q, k, transpose_b=True) / np.sqrt(int(q.shape[-1]))  # [..., F, T]
     attention_bias = 0.0 if bias is None else _attention_bias(bias, get_shape_list(bias)[::2])
@@ -1124,11 +1128,11 @@ def attention_layer(
     to_seq_length=None,
     use_einsum=True,
 ) -> tf.Tensor:
-    """Returns attention of many heads before its output layer: [B, F, N, D].
+    """Returns multi-head attention without its output layer: [B, F, N, D].
 
     `from_tensor` is [B, F, H] and `to_tensor` [B, T, H], or matrices [B * F, H] and [B * T, H] with
-    batch_size, from_seq_length and to_seq_length. The mask is int32 [B, T], 1 where attention may
-    go. The variables are query, key and value, each kernel and bias. use_einsum is ignored.
+    batch_size, from_seq_length and to_seq_length. The mask is int32 [B, T], 1 for tokens and 0 for
+    padding. The variables are kernel and bias of query, key and value. use_einsum is ignored.
 
     Raises:
       ValueError: the ranks differ, or sizes of matrices are missing.
@@ -1173,8 +1177,8 @@ def attention_ffn_block(
 ) -> tf.Tensor:
     """Returns one block of the encoder, attention and feed-forward: [B, S, H] -> [B, S, H].
 
-    `attention_mask` is int32 [B, S]; `intermediate_act_fn` an activation's name, a function, or
-    None. `hidden_dropout_prob` is of the dropout of each sub-layer's output.
+    `attention_mask` is int32 [B, S]; `intermediate_act_fn` is an activation's name, a function, or
+    None. `hidden_dropout_prob` is the dropout rate of each sub-layer's output.
     """
     config = _config_of(locals())
     encoder, hidden = _plain_encoder(config, layer_input, attention_mask)
@@ -1184,7 +1188,7 @@ def attention_ffn_block(
 
 
 def _config_of(arguments: Dict[str, Any]) -> AlbertConfig:
-    """The settings among a function's arguments."""
+    """Returns the AlbertConfig with the settings among a function's arguments."""
     names = [field.name for field in dataclasses.fields(AlbertConfig)]
     values = {name: arguments[name] for name in names if name in arguments}
     return AlbertConfig(vocab_size=0, hidden_act=arguments["intermediate_act_fn"], **values)
@@ -1193,7 +1197,7 @@ def _config_of(arguments: Dict[str, Any]) -> AlbertConfig:
 def _plain_encoder(
     config: AlbertConfig, inputs: tf.Tensor, mask: Optional[tf.Tensor]
 ) -> Tuple[_Encoder, tf.Tensor]:
-    """An encoder of plain operations with stateful dropout, and [B, S, H] as [T, H]."""
+    """Returns (encoder of plain operations with stateful dropout, inputs as [T, H])."""
     batch, length, _ = get_shape_list(inputs, expected_rank=3)
     mask = tf.ones([batch, length]) if mask is None else mask
     sizes = [batch, length]
@@ -1219,9 +1223,9 @@ def transformer_model(
 ):
     """Returns the encoder's last output [B, S, H], or a list of the output of every block.
 
-    The input [B, S, E] is projected to H where E is not H. The mask is int32 [B, S], 1 for tokens;
-    None for no padding. Layers share groups as in `layer_groups`; other arguments are those of
-    `attention_ffn_block`. With `do_return_all_layers` the list is returned.
+    The input [B, S, E] is projected to H if E is not H. The mask is int32 [B, S], 1 for tokens;
+    None: no padding. Layers share weights as in `layer_groups`. `do_return_all_layers` returns the
+    list. For the other arguments, see `attention_ffn_block`.
 
     Raises:
       ValueError: hidden_size is not a multiple of num_attention_heads.

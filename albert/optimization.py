@@ -142,7 +142,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         """
         del global_step
         pairs = [
-            (_dense(gradient, item), item) for gradient, item in grads_and_vars if item is not None
+            (_dense(gradient, variable), variable)
+            for gradient, variable in grads_and_vars
+            if variable is not None
         ]
         # Only the base class updates every replica and every shard.
         return super().apply_gradients(pairs, name=name)
@@ -172,7 +174,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         """Returns the operation that updates one variable and its two slots."""
         name = _parameter_name(variable)
         slots = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
-        weight, m, v = (tf.convert_to_tensor(item) for item in (variable, *slots))
+        weight, m, v = (tf.convert_to_tensor(tensor) for tensor in (variable, *slots))
         gradient = tf.cast(gradient, weight.dtype)
         new_m, new_v, direction = self._rules[self._is_decayed(name)](gradient, m, v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
@@ -293,7 +295,7 @@ def build_train_step(
       use_tpu: sum over the shards of a TPU.
       use_xla: compile the element-wise part.
       excluded_tvars: names of variables that must not change, with or without ":0".
-      loss_scale: for float16. `gradients` must be gradients of the loss times its value.
+      loss_scale: for float16. `gradients` must be gradients of the loss times loss_scale.value.
       schedule: num_train_steps and other arguments of `learning_rate_schedule`.
 
     Raises:
@@ -305,17 +307,17 @@ def build_train_step(
     used = _without_excluded(gradients.gradients, excluded_tvars)
     rows = {name: row for name, row in gradients.squares_of_rows.items() if name in used}
 
-    # 1. Sum over the devices. Times `unit`, the sums are means without the loss scale.
+    # 1. Sum over the devices. A sum times `mean_factor` is the mean, without the loss scale.
     (sums, rows), devices = sum_over_replicas((used, rows), use_tpu=use_tpu)
-    unit = 1.0 / devices / (loss_scale.value if loss_scale else 1.0)
+    mean_factor = 1.0 / devices / (loss_scale.value if loss_scale else 1.0)
 
     # 2. Compute the norm, and the factor that clips.
-    squares = [rows[n] if n in rows else _sum_of_squares(total) for n, total in sums.items()]
-    norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * unit
+    squares = [rows[name] if name in rows else _sum_of_squares(sums[name]) for name in sums]
+    norm = tf.sqrt(tf.add_n(squares), name="gradient_norm") * mean_factor
     is_finite = tf.math.is_finite(norm)
     if not use_tpu:
         norm = _checked(norm, is_finite, loss_scale)
-    scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * unit
+    scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * mean_factor
 
     # 3. Update every copy of each variable.
     variables = _trainable_variables()
@@ -367,7 +369,7 @@ def _rule(
 ) -> AdamWeightDecayOptimizer:
     name = flags.optimizer
     if name not in OPTIMIZERS:
-        raise ValueError(f"Unknown optimizer {name!r}. Give one of {', '.join(OPTIMIZERS)}.")
+        raise ValueError(f"Unknown optimizer {name!r}. Choose one of: {', '.join(OPTIMIZERS)}.")
     return OPTIMIZERS[name](
         learning_rate,
         weight_decay_rate=flags.weight_decay_rate,
@@ -410,7 +412,11 @@ def differentiate(
     return AccumulatedGradients(
         loss,
         metrics={},
-        gradients={n: _dense(g, variables[n]) for n, g in gradients_of.items() if g is not None},
+        gradients={
+            name: _dense(gradient, variables[name])
+            for name, gradient in gradients_of.items()
+            if gradient is not None
+        },
         squares_of_rows={
             name: _sum_of_squares(gradient.values)
             for name, gradient in gradients_of.items()
@@ -458,19 +464,20 @@ class LossScale:
         """Creates the variables NAMES, which are part of checkpoints."""
         only_first = tf.VariableAggregation.ONLY_FIRST_REPLICA  # All replicas have the same values.
         options = {"trainable": False, "use_resource": True, "aggregation": only_first}
-        first, none = tf.constant_initializer(self.FIRST), tf.zeros_initializer()
+        first, zero = tf.constant_initializer(self.FIRST), tf.zeros_initializer()
         self._scale = tf.get_variable(self.NAMES[0], [], tf.float32, first, **options)
-        self._good = tf.get_variable(self.NAMES[1], [], tf.int64, none, **options)
-        # Read once, so that all of an update uses the same value.
+        self._good_steps = tf.get_variable(self.NAMES[1], [], tf.int64, zero, **options)
+        # Read once, so that the whole update uses the same value.
         self.value = self._scale.read_value()
 
     def updates(self, is_finite: tf.Tensor) -> List[tf.Operation]:
-        """Returns operations that adapt the factor. `is_finite`, bool []: the gradients are."""
-        good = tf.where_v2(is_finite, self._good.read_value() + 1, 0) % self.GROWTH_STEPS
-        factor = tf.where_v2(is_finite, tf.where_v2(good > 0, 1.0, 2.0), 0.5)
+        """Returns operations that adapt the factor. `is_finite`: whether the gradients are."""
+        good_steps = tf.where_v2(is_finite, self._good_steps.read_value() + 1, 0)
+        good_steps %= self.GROWTH_STEPS
+        factor = tf.where_v2(is_finite, tf.where_v2(good_steps > 0, 1.0, 2.0), 0.5)
         # Without a limit, the factor of a loss near zero would grow to infinity.
         scale = tf.minimum(factor * self.value, self.LARGEST)
-        updates = ((self._scale, scale), (self._good, good))
+        updates = ((self._scale, scale), (self._good_steps, good_steps))
         return [variable.assign(value, read_value=False) for variable, value in updates]
 
 
@@ -491,7 +498,7 @@ def accumulate_gradients(
         Also called outside the loop, to create the variables, so it must reuse them.
       batch: tensors with the leading dimension B = n * b. A micro-batch has b.
       steps: n, the number of micro-batches, which divides B.
-      loss_scale: for float16: returns gradients of the loss times its value.
+      loss_scale: for float16. The gradients are of the loss times loss_scale.value.
     """
     if steps == 1:
         loss, metrics = loss_fn(batch, 0)
@@ -514,8 +521,8 @@ def accumulate_gradients(
         loss, metrics = loss_of(index)
         new = differentiate(loss, loss_scale)._replace(metrics=metrics)
         traced.append(new)
-        added = [_added(*parts) for parts in zip(sums[1:], new[1:])]
-        return index + 1, AccumulatedGradients(sums.loss + loss, *added)
+        totals = [_totals(*fields) for fields in zip(sums[1:], new[1:])]
+        return index + 1, AccumulatedGradients(sums.loss + loss, *totals)
 
     _, sums = tf.while_loop(
         lambda index, _: index < steps,
@@ -526,16 +533,20 @@ def accumulate_gradients(
         maximum_iterations=steps,
         name="micro_batches",
     )
-    present = [{n: part[n] for n in names} for part, names in zip(sums[1:], traced[-1][1:])]
-    return AccumulatedGradients(sums.loss, *present)
+    existing = [
+        {name: field[name] for name in names} for field, names in zip(sums[1:], traced[-1][1:])
+    ]
+    return AccumulatedGradients(sums.loss, *existing)
 
 
-def _zeros(items: Mapping[str, Any]) -> Tensors:
-    return {n: tf.zeros(item.shape, item.dtype.base_dtype) for n, item in items.items()}
+def _zeros(tensors: Mapping[str, Any]) -> Tensors:
+    return {
+        name: tf.zeros(tensor.shape, tensor.dtype.base_dtype) for name, tensor in tensors.items()
+    }
 
 
-def _added(sums: Tensors, new: Tensors) -> Tensors:
-    return {n: total + new[n] if n in new else total for n, total in sums.items()}
+def _totals(sums: Tensors, new: Tensors) -> Tensors:
+    return {name: total + new[name] if name in new else total for name, total in sums.items()}
 
 
 def _split(tensor: tf.Tensor, steps: int) -> tf.Tensor:

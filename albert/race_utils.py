@@ -11,7 +11,7 @@ from typing import List
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils
-from albert.data.records import InputFeatures  # noqa: F401  by the names users know
+from albert.data.records import InputFeatures  # noqa: F401  names that programs import
 from albert.tasks.race.examples import LETTERS, InputExample, levels_of, read_examples
 from albert.tasks.race.features import (  # noqa: F401
     convert_single_example,
@@ -39,7 +39,7 @@ class RaceProcessor(classifier_utils.DataProcessor):
         return list(LETTERS)
 
     def read_examples(self, data_dir) -> List[InputExample]:
-        """Returns the examples of one split's folder, .../RACE/train or the like."""
+        """Returns the examples in the folder of a split, such as .../RACE/train."""
         return self._examples(*os.path.split(data_dir.rstrip("/")))
 
     def _examples(self, data_dir: str, split: str) -> List[InputExample]:  # type: ignore[override]
@@ -51,7 +51,7 @@ class RaceProcessor(classifier_utils.DataProcessor):
 
 
 def _head(num_labels: int, max_seq_length: int, dropout_prob: float) -> fine_tuning_utils.Head:
-    """The head for sequences [B, C, S], which programs give as [B, C * S] too."""
+    """Returns the head for sequences [B, C, S] or [B, C * S]."""
     shape = [-1, num_labels, max_seq_length]
 
     def head(features, encoder):
@@ -80,16 +80,16 @@ def create_model(
     hub_module,
     **options,
 ):
-    """Builds a model of multiple choice in the default graph.
+    """Builds a multiple-choice model in the default graph.
 
     Args:
       albert_config: AlbertConfig; None with a hub module.
-      is_training: whether there is dropout.
+      is_training: whether to use dropout.
       input_ids, input_mask, segment_ids: int32 [B, C * S] or [B, C, S].
       labels: int32 [B]; None if unknown.
       num_labels: C.
       max_seq_length: S.
-      dropout_prob: before the head.
+      dropout_prob: dropout rate before the head.
       hub_module: handle of a TF-Hub module, or None.
       use_one_hot_embeddings, **options: see modeling.AlbertModel; options are dropout_seed,
         compute_dtype, recompute and use_xla.
@@ -126,8 +126,8 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    num_labels is C, max_seq_length S, and dropout_prob that of the head; further keywords are
-    fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
+    num_labels is C, max_seq_length is S, and dropout_prob is the dropout rate before the head.
+    Other keywords are fields of FineTuningFlags. Sequences are [B, C * S] or [B, C, S].
     """
     return program.published_model_fn(
         _head(num_labels, max_seq_length, dropout_prob),

@@ -33,7 +33,7 @@ def main(flags: Flags) -> None:
 
 
 def validate_flags_or_throw(albert_config) -> None:
-    """Raises UserError where FLAGS do not fit each other or the AlbertConfig."""
+    """Raises UserError if FLAGS do not fit each other or the AlbertConfig."""
     from albert import fine_tuning_utils
     from albert.tasks.squad import task
 
@@ -43,7 +43,7 @@ def validate_flags_or_throw(albert_config) -> None:
 
 
 def build_squad_serving_input_fn(seq_length):
-    """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
+    """Returns a function that returns a ServingInputReceiver; inputs are int32 [1, seq_length]."""
     import tensorflow.compat.v1 as tf
 
     from albert.data.packing import SEQUENCES

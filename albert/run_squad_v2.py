@@ -40,7 +40,7 @@ def main(flags: Flags) -> None:
 
 
 def validate_flags_or_throw(albert_config) -> None:
-    """Raises UserError where FLAGS do not fit each other or the AlbertConfig."""
+    """Raises UserError if FLAGS do not fit each other or the AlbertConfig."""
     from albert import fine_tuning_utils
     from albert.tasks.squad import task
 

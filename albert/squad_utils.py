@@ -43,20 +43,22 @@ from albert.util import files
 def input_fn_builder(input_file, seq_length, is_training, drop_remainder, use_tpu, bsz, is_v2):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
-    unique_ids are int32 [B], input_ids, input_mask, segment_ids and, for v2, p_mask int32 [B, S];
-    in training start_positions, end_positions and is_impossible int32 [B].
+    input_ids, input_mask, segment_ids and, for v2, p_mask are int32 [B, S]. unique_ids and, in
+    training, start_positions, end_positions and is_impossible are int32 [B].
 
     Args:
-      input_file: a record file, or several as a list.
+      input_file: a record file, or a list of record files.
       seq_length: S.
       is_training: endless shuffled batches; otherwise each record once, in order.
-      drop_remainder: leave the last batch of a prediction out if it is not full.
-      use_tpu: take B from params; elsewhere it is bsz.
+      drop_remainder: in prediction, leave out the last batch if it is not full.
+      use_tpu: take B from params, not from bsz.
       bsz: B.
-      is_v2: whether there is p_mask.
+      is_v2: whether to read p_mask.
     """
     features = squad_features.feature_spec(seq_length, is_training).features
-    spec = batches.FeatureSpec([item for item in features if is_v2 or item.name != "p_mask"])
+    spec = batches.FeatureSpec(
+        [feature for feature in features if is_v2 or feature.name != "p_mask"]
+    )
     return padded_batches.input_fn(
         input_file,
         spec,
@@ -99,7 +101,7 @@ def create_v2_model(
     dropout_prob,
     hub_module,
 ):
-    """Builds the v2 model; ignores max_seq_length, as S is that of the ids.
+    """Builds the v2 model; ignores max_seq_length, because the ids have a shape.
 
     Args:
       features: p_mask [B, S] and, in training, start_positions [B].
@@ -112,17 +114,18 @@ def create_v2_model(
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    limits = head.V2Options(start_n_top, end_n_top, dropout_prob)
-    outputs = head.answer_logits(encoder, {**features, **inputs}, limits)
-    for side in ("start", "end") if is_training else ():
-        outputs[f"{side}_log_probs"] = tf.nn.log_softmax(outputs.pop(f"{side}_logits"))
+    v2_options = head.V2Options(start_n_top, end_n_top, dropout_prob)
+    outputs = head.answer_logits(encoder, {**features, **inputs}, v2_options)
+    if is_training:
+        for side in ("start", "end"):
+            outputs[f"{side}_log_probs"] = tf.nn.log_softmax(outputs.pop(f"{side}_logits"))
     return outputs
 
 
 def _published_v1_head(
     features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
 ) -> fine_tuning_utils.HeadOutput:
-    """The head, with the output and tensor names of google-research/albert."""
+    """Builds the v1 head with the output and tensor names of google-research/albert."""
     output = head.v1_head(features, encoder)
     outputs = {
         name.replace("logits", "log_prob"): tf.identity(tensor, name=name)
@@ -145,9 +148,8 @@ def v1_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    use_einsum is ignored; further keywords are fields of FineTuningFlags.
-
-    Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
+    Predictions are start_log_prob and end_log_prob, which are logits [B, S], and unique_ids [B].
+    Other keywords are fields of FineTuningFlags. Ignores use_einsum.
     """
     del use_einsum
     return program.published_model_fn(
@@ -181,7 +183,7 @@ def v2_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    max_seq_length is ignored; further keywords are fields of FineTuningFlags.
+    Other keywords are fields of FineTuningFlags. Ignores max_seq_length.
     """
     del max_seq_length
     options = head.V2Options(start_n_top, end_n_top, dropout_prob)
@@ -199,13 +201,13 @@ def v2_model_fn_builder(
     )
 
 
-# ---- scores: those of squad.metrics; private functions that programs copied ----
+# ---- scores (see squad.metrics), and private functions that programs use ----
 
 normalize_answer_v1 = normalize_answer_v2 = metrics.normalize_answer
 
 
 def _get_best_indexes(logits, n_best_size) -> List[int]:
-    """Returns the indices of the highest logits, best first; equal ones in their order."""
+    """Returns the indices of the highest logits, best first; the lower index first in a tie."""
     return np.argsort(-np.asarray(logits), kind="stable")[:n_best_size].tolist()
 
 
@@ -214,20 +216,20 @@ def _compute_softmax(scores) -> List[float]:
     return decoding.softmax(scores) if len(scores) else []
 
 
-# ---- results of a model, gathered over one or several runs ----
+# ---- answers from the outputs of a model, or of several models ----
 
 RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])
 RawResultV2 = collections.namedtuple(  # type: ignore[misc]
     "RawResultV2", ["unique_id", *decoding.BEAMS]
 )
 
-_RUNS = "runs"  # the key of what each run adds to the caller's dict
+_RUNS = "runs"  # the key, in the caller's dict, of a list with the candidates of each run
 
 
 def _accumulate(
     result_dict: Dict[str, Any], features: Sequence[Any], results: Sequence[Any], *limits: int
 ) -> None:
-    """Adds the candidates of one run."""
+    """Adds the candidates of one run to result_dict."""
     by_id = {result.unique_id: result for result in results}
     columns = zip(*(by_id[feature.unique_id] for feature in features))
     names = {"start_log_prob": "start_logits", "end_log_prob": "end_logits"}
@@ -262,15 +264,15 @@ def _write(
 def accumulate_predictions_v1(
     result_dict, all_examples, all_features, all_results, n_best_size, max_answer_length
 ) -> None:
-    """Adds the candidates of one run to result_dict, {} at first; several runs make an ensemble.
+    """Adds the candidates of one run to result_dict, at first {}. Several runs form an ensemble.
 
     Args:
       result_dict: for `write_predictions_v1`.
       all_examples: SquadExamples.
       all_features: InputFeatures of their windows.
       all_results: a RawResult for each window.
-      n_best_size: starts and ends of a window that are combined.
-      max_answer_length: in tokens.
+      n_best_size: number of starts and of ends per window to combine.
+      max_answer_length: maximum tokens of an answer.
     """
     del all_examples
     _accumulate(result_dict, all_features, all_results, n_best_size, max_answer_length)
@@ -286,7 +288,7 @@ def write_predictions_v1(
     output_prediction_file,
     output_nbest_file,
 ) -> Dict[str, str]:
-    """Writes and returns {question's id: best answer}, after `accumulate_predictions_v1`."""
+    """Writes and returns {question ID: best answer}, after `accumulate_predictions_v1`."""
     del all_results, max_answer_length
     paths = (output_prediction_file, output_nbest_file)
     data = (result_dict, all_examples, all_features)
@@ -307,10 +309,10 @@ def accumulate_predictions_v2(
     start_n_top,
     end_n_top,
 ) -> None:
-    """Adds the candidates of one run to result_dict, with the null scores; cls_dict stays.
+    """Adds the candidates and null scores of one run to result_dict.
 
-    As `accumulate_predictions_v1`, with RawResultV2s. n_best_size is ignored: start_n_top and
-    end_n_top decide.
+    all_results are RawResultV2s. start_n_top and end_n_top replace n_best_size. Ignores cls_dict.
+    For the other arguments, see `accumulate_predictions_v1`.
     """
     del all_examples, cls_dict
     limits = (n_best_size, max_answer_length, start_n_top, end_n_top)
@@ -332,7 +334,7 @@ def write_predictions_v2(
 ):
     """Writes and returns the best answers and the null scores, after `accumulate_predictions_v2`.
 
-    Above null_score_diff_threshold an answer is left empty (None: never).
+    If the null score is above null_score_diff_threshold, the answer is empty. None: no threshold.
     """
     del cls_dict, all_results, max_answer_length
     answers, _, null_odds = _write(
@@ -359,10 +361,10 @@ def evaluate_v2(
     output_nbest_file,
     output_null_log_odds_file,
 ):
-    """Finds the threshold that gives the best F1, writes the predictions with it, scores them.
+    """Finds the threshold with the best F1, and writes and scores the predictions with it.
 
-    prediction_json is the "data" list of the file. Returns squad.metrics.evaluate_v2's scores and
-    null_score_diff_threshold.
+    prediction_json is the "data" list of a SQuAD file. Returns the scores of
+    squad.metrics.evaluate_v2, and null_score_diff_threshold.
     """
     arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)
     paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)

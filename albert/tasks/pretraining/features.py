@@ -49,7 +49,7 @@ _EVALUATION_SEED = 0  # results must not depend on the training's seed
 def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.FeatureSpec:
     """Returns the declaration of a pretraining record: S tokens, and up to P predictions.
 
-    Records made with do_permutation have room for twice the predictions of data creation's flag.
+    With --do_permutation, data creation writes records with room for twice as many predictions.
     """
     sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
     feature = batches.Feature
@@ -89,8 +89,8 @@ def read_files(
     """Reads the metadata and the first records of files.
 
     Raises:
-      ValueError: a file is empty, is not of `feature_spec`, or does not fit the model; or it has no
-        masks, and --masked_lm_budget is 0.
+      ValueError: a file is empty, has other features than `feature_spec`, or does not fit the
+        model; or it has no masks, and --masked_lm_budget is 0.
     """
     spec = feature_spec(flags.max_seq_length, flags.max_predictions_per_seq)
 
@@ -105,7 +105,9 @@ def read_files(
             try:
                 features = tf.train.Example.FromString(record).features.feature
             except message.DecodeError:
-                collections.deque(record_files.records(path), maxlen=0)  # names the damaged record
+                collections.deque(
+                    record_files.records(path), maxlen=0
+                )  # its error names the record
                 raise
             for name, feature in features.items():
                 values = feature.int64_list.value or feature.float_list.value
@@ -172,11 +174,11 @@ def input_fn_builder(
     """
     del num_cpu_threads
     spec = feature_spec(max_seq_length, max_predictions_per_seq)
-    cut = padded_batches.Padding(padding, features=_SEQUENCES)
-    reading: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}
+    pad = padded_batches.Padding(padding, features=_SEQUENCES)
+    options: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}
     if is_training:
-        reading.update(seed=seed, start_step=start_step)
-        return padded_batches.input_fn(input_files, spec, is_training=True, padding=cut, **reading)
+        options.update(seed=seed, start_step=start_step)
+        return padded_batches.input_fn(input_files, spec, is_training=True, padding=pad, **options)
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], which is the size for one core."""
@@ -186,24 +188,24 @@ def input_fn_builder(
             input_files,
             spec,
             batch_size=params["batch_size"],
-            **reading,
+            **options,
         )
         # In each evaluation step, a TPU's host serves a batch to each of its cores.
         core_batches = max_batches and max_batches * shard.batches_per_step
-        served = read(max_batches=core_batches, shard=shard)
+        dataset = read(max_batches=core_batches, shard=shard)
         if not params.get("use_tpu"):
-            return padded_batches.cut(served, cut)
+            return padded_batches.cut(dataset, pad)
         # Each TPU core needs a batch in each step, even after the last record.
         weightless = batches.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
         )
-        return served.concatenate(read(max_batches=1).map(weightless).repeat())
+        return dataset.concatenate(read(max_batches=1).map(weightless).repeat())
 
     return input_fn
 
 
 def _decode_record(record, name_to_features):
-    """Returns the features of a serialized tf.Example, whole numbers as int32."""
+    """Returns the features of a serialized tf.Example, with integers as int32."""
     return batches.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
 
 
@@ -239,7 +241,7 @@ def masks_on_the_fly(
     masks = DataFlags(
         max_seq_length=flags.max_seq_length,
         max_predictions_per_seq=flags.max_predictions_per_seq,
-        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
+        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked / unmasked tokens
         **mask_settings,
     )
     without_words = [file.path for file in files if not file.largest["token_boundary"]]

@@ -77,7 +77,7 @@ class PretrainingFlags(shared.TrainingFlags):
 
     @property
     def last_step(self) -> int:
-        """The step at which this run ends; the schedule may continue."""
+        """The step at which this run ends; the schedule may go on."""
         return min(self.until_step or self.num_train_steps, self.num_train_steps)
 
     def check(self) -> None:

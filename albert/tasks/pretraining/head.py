@@ -42,13 +42,13 @@ class PretrainingProgram(program.Program):
 
     def weights(self, features: Tensors) -> Tensors:
         """Returns the weights of B * P masked words and of B sentence orders, 0 for padding."""
-        real = features.get("is_real_example")
-        if real is None:
-            real = tf.ones_like(features["next_sentence_labels"])
-        real = tf.cast(tf.reshape(real, [-1, 1]), tf.float32)  # [B, 1]
+        is_real = features.get("is_real_example")
+        if is_real is None:
+            is_real = tf.ones_like(features["next_sentence_labels"])
+        is_real = tf.cast(tf.reshape(is_real, [-1, 1]), tf.float32)  # [B, 1]
         return {
-            "masked_lm": tf.reshape(features["masked_lm_weights"] * real, [-1]),
-            "sentence_order": tf.reshape(real, [-1]),
+            "masked_lm": tf.reshape(features["masked_lm_weights"] * is_real, [-1]),
+            "sentence_order": tf.reshape(is_real, [-1]),
         }
 
     def values(self, features: Tensors, encoder: Encoder) -> program.Values:
@@ -83,8 +83,8 @@ class PretrainingProgram(program.Program):
 
 
 def _losses_and_accuracies(head: modeling.HeadOutput, labels: tf.Tensor) -> Tensors:
-    # Compare logits, because log_probs of 30,000 words would take far longer. A tie counts as
-    # right. (Comparing with the maximum is three times as fast as argmax.)
+    # Uses the logits: log_probs of 30,000 words would take far longer. A tie counts as right.
+    # (Comparing with the maximum is three times as fast as argmax.)
     logits = head.log_probs.op.inputs[0]
     label_logits = plain.gather_columns(logits, tf.reshape(labels, [-1]))
     is_right = tf.equal(label_logits, tf.reduce_max(logits, axis=-1))
@@ -102,7 +102,7 @@ def model_fn_builder(
     optimizer="lamb",
     poly_power=1.0,
     start_warmup_step=0,
-    **more,
+    **other_flags,
 ):
     """Returns `model_fn` for a TPUEstimator; other keywords are fields of PretrainingFlags."""
     flags = PretrainingFlags(
@@ -114,14 +114,14 @@ def model_fn_builder(
         optimizer=optimizer,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
-        **dict(program.PROGRAM_DEFAULTS, **more),
+        **dict(program.PROGRAM_DEFAULTS, **other_flags),
     )
-    trained = PretrainingProgram(flags, albert_config)
-    trained.use_one_hot_embeddings = use_one_hot_embeddings
-    return trained.model_fn
+    pretraining = PretrainingProgram(flags, albert_config)
+    pretraining.use_one_hot_embeddings = use_one_hot_embeddings
+    return pretraining.model_fn
 
 
 def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns an estimator's results with the exact loss, not its mean of the batches' means."""
+    """Replaces an estimator's loss, the mean of the batches' losses, with the exact loss."""
     loss = results["masked_lm_loss"] + results["sentence_order_loss"]
     return dict(results, loss=loss, global_step=int(results["global_step"]))

@@ -47,11 +47,11 @@ class Pretraining(workflow.Workflow):
             )
         self.config, self._config_to_train = config, config_to_train(flags, config)
         self.vocabulary: Optional[Vocabulary] = None
-        # From the vocabulary that the flags name; only its ids are used.
+        # From --spm_model_file or --vocab_file. Only its ids are used.
         self._tokenizer: Optional[tokenization.FullTokenizer] = None
 
     def check(self) -> None:
-        """Reads the headers of the records; raises ValueError if they do not fit."""
+        """Checks the first records of each file; raises ValueError if they do not fit the model."""
         flags, config = self.flags, self.config
         fine_tuning_utils.check_length(flags.max_seq_length, config)
         self.training_files: RecordFiles = []
@@ -98,23 +98,23 @@ class Pretraining(workflow.Workflow):
         """Returns hashes of records, configuration and vocabulary, and the last step."""
         flags = self.flags
 
-        def content(file: pretraining_records.RecordFile) -> List[Any]:
+        def fingerprint(file: pretraining_records.RecordFile) -> List[Any]:
             stamp = provenance.stamp(file.path)
             return [stamp["size"], stamp["sample"], flags.masked_lm_budget and file.metadata]
 
-        records = list(parallel.in_threads(content, self.training_files, "Comparing the records"))
+        records = parallel.in_threads(fingerprint, self.training_files, "Comparing the records")
         vocabulary = flags.spm_model_file or flags.vocab_file
         return {
-            "training_data": provenance.digest(records),
+            "training_data": provenance.digest(list(records)),
             "configuration": provenance.digest(self.config.to_dict()),
             "vocabulary": file_utils.sha256(vocabulary) if vocabulary else "",
             "last_step": flags.last_step,
         }
 
     def _input_fn(
-        self, files: RecordFiles, *, is_training: bool, **more: Any
+        self, files: RecordFiles, *, is_training: bool, **options: Any
     ) -> estimators.InputFn:
-        """Returns the input function; `more` are arguments of input_fn_builder."""
+        """Returns the input function; `options` are arguments of input_fn_builder."""
         flags, tokenizer, vocabulary = self.flags, self._tokenizer, None
         if flags.masked_lm_budget and tokenizer:
             vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
@@ -129,13 +129,13 @@ class Pretraining(workflow.Workflow):
             transform=pretraining_records.masks_on_the_fly(
                 flags, files, is_training=is_training, vocabulary=vocabulary
             ),
-            **more,
+            **options,
         )
 
     # ---- evaluation ----
 
     def evaluate(self) -> Tuple[Optional[EvaluationSummary], Mapping[str, Any]]:
-        """Evaluates each checkpoint once and keeps the best, with --do_eval."""
+        """With --do_eval, evaluates each checkpoint once, and keeps the best."""
         flags = self.flags
         if not flags.do_eval:
             return None, {}
@@ -175,7 +175,7 @@ class Pretraining(workflow.Workflow):
 
 
 def find_vocabulary(flags: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
-    """Returns the records' vocabulary; None, with a warning, if it is missing.
+    """Returns the records' vocabulary. If it is missing, logs a warning and returns None.
 
     Raises ValueError if --output_dir has another vocabulary.
     """
@@ -185,8 +185,8 @@ def find_vocabulary(flags: PretrainingFlags, files: RecordFiles) -> Optional[Voc
             vocabulary = Vocabulary(key, getattr(flags, key))
     with_tokenizer = [file.metadata for file in files if "tokenizer" in file.metadata]
     recorded = {
-        (content["tokenizer"]["sha256"], content.get("do_lower_case")): content
-        for content in with_tokenizer
+        (metadata["tokenizer"]["sha256"], metadata.get("do_lower_case")): metadata
+        for metadata in with_tokenizer
     }
     if len(recorded) > 1:
         vocabulary = None
@@ -212,13 +212,13 @@ def config_to_train(
     flags: PretrainingFlags, config: modeling.AlbertConfig
 ) -> modeling.AlbertConfig:
     """Returns the configuration with --train_layers; ValueError if the model does not allow it."""
-    layers, most = flags.train_layers, config.num_hidden_layers
-    if layers in (None, most):
+    layers, num_layers = flags.train_layers, config.num_hidden_layers
+    if layers in (None, num_layers):
         return config
-    if config.num_hidden_groups > 1 or config.share_type != "all" or layers > most:
+    if config.num_hidden_groups > 1 or config.share_type != "all" or layers > num_layers:
         raise UserError(
             f"--train_layers={layers} needs {layers} or more layers that share all weights. This "
-            f"model has {most}, num_hidden_groups={config.num_hidden_groups} and "
+            f"model has {num_layers}, num_hidden_groups={config.num_hidden_groups} and "
             f"share_type={config.share_type}."
         )
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
@@ -236,6 +236,6 @@ def warn_of_deleted(flags: PretrainingFlags) -> None:
         _LOGGER.warning(
             f"Not evaluating checkpoints from step {deleted} on, before step {oldest}: "
             f"--keep_checkpoint_max={flags.keep_checkpoint_max} has deleted them. To measure "
-            "all, keep more, or evaluate in another process while training runs "
+            "all, keep more checkpoints, or evaluate in another process while training runs "
             "(--wait_for_checkpoints_minutes)."
         )

@@ -28,7 +28,7 @@ from albert.util import cli
 
 _SPECIAL = ("[CLS]", "[SEP]")
 _MASKS = ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights")  # missing without masks
-_OTHER_DOCUMENTS = 8  # sources of random_next_sentence in a call for one document
+_OTHER_DOCUMENTS = 8  # documents from which random_next_sentence takes segments
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -62,7 +62,7 @@ def create_training_instances(
     Raises:
       ValueError: a setting is out of range, or a file cannot be read.
     """
-    flags = _settings(
+    flags = _flags_with(
         rng,
         max_seq_length=max_seq_length,
         dupe_factor=dupe_factor,
@@ -91,7 +91,7 @@ def create_instances_from_document(
     rng,
 ) -> List[TrainingInstance]:
     """Returns the instances of one pass over a document (lists of tokens), in document order."""
-    flags = _settings(
+    flags = _flags_with(
         rng,
         max_seq_length=max_seq_length,
         dupe_factor=1,
@@ -99,24 +99,24 @@ def create_instances_from_document(
         masked_lm_prob=masked_lm_prob,
         max_predictions_per_seq=max_predictions_per_seq,
     )
-    chosen = [all_documents[document_index]]
+    documents = [all_documents[document_index]]
     if flags.random_next_sentence:
         count = len(all_documents)
-        drawn = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
-        chosen += [all_documents[index] for index in drawn if index != document_index]
-    tokens = [token for sentences in chosen for sentence in sentences for token in sentence]
-    ids, names, table = _numbered(tokens, vocab_words)
+        sample = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
+        documents += [all_documents[index] for index in sample if index != document_index]
+    tokens = [token for sentences in documents for sentence in sentences for token in sentence]
+    ids, inv_vocab, table = _ids(tokens, vocab_words)
     rest = iter(ids.tolist())
     texts = [
         (number, number, [list(itertools.islice(rest, len(sentence))) for sentence in sentences])
-        for number, sentences in enumerate(chosen)
+        for number, sentences in enumerate(documents)
     ]
     block = segment_pairs.tokenized_block(texts, _starts_word(tokens))
     pairs, _ = segment_pairs.make_pairs(block, flags, 1)
     if not len(pairs.key):
         return []
     features = masking.masked_features(block, pairs, table=table, flags=flags)
-    return _instances(features, names)
+    return _instances(features, inv_vocab)
 
 
 def create_masked_lm_predictions(
@@ -135,10 +135,10 @@ def create_masked_lm_predictions(
     boundary = (_starts_word(tokens) | ~is_token).astype(int)
     if masked_lm_prob == 0:
         return list(tokens), [], [], boundary[0].tolist()
-    flags = _settings(
+    flags = _flags_with(
         rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
     )
-    ids, names, table = _numbered(tokens, vocab_words)
+    ids, inv_vocab, table = _ids(tokens, vocab_words)
     features = masking.draw_masks(
         {"input_ids": ids[None], "input_mask": np.ones_like(is_token), "token_boundary": boundary},
         is_token,
@@ -148,7 +148,8 @@ def create_masked_lm_predictions(
     )
     positions = features["masked_lm_positions"][features["masked_lm_weights"] > 0].tolist()
     labels = [tokens[position] for position in positions]
-    return [names[n] for n in features["input_ids"][0]], positions, labels, boundary[0].tolist()
+    masked = [inv_vocab[token_id] for token_id in features["input_ids"][0]]
+    return masked, positions, labels, boundary[0].tolist()
 
 
 def write_instance_to_example_files(
@@ -160,11 +161,11 @@ def write_instance_to_example_files(
     max_predictions_per_seq).
 
     Raises:
-      ValueError: an instance is longer, or has more predictions.
+      ValueError: an instance does not fit max_seq_length and max_predictions_per_seq.
     """
     predictions = max_predictions_per_seq * (1 + _flags().do_permutation)
     spec = pretraining_records.feature_spec(max_seq_length, predictions)
-    made_by = {"maker": "write_instance_to_example_files"}
+    fingerprint = {"maker": "write_instance_to_example_files"}
 
     def row(instance: TrainingInstance) -> Dict[str, Any]:
         labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
@@ -185,7 +186,9 @@ def write_instance_to_example_files(
         }
 
     with contextlib.ExitStack() as stack:
-        outputs = [stack.enter_context(record_files.create(path, made_by)) for path in output_files]
+        outputs = [
+            stack.enter_context(record_files.create(path, fingerprint)) for path in output_files
+        ]
         records = spec.encode_each(map(row, instances))
         for record, output in zip(records, itertools.cycle(outputs)):
             output.write(record)
@@ -223,13 +226,13 @@ def _flags() -> RecordFlags:
     return cli.of_process(RecordFlags)
 
 
-def _settings(rng: random.Random, **arguments: Any) -> RecordFlags:
-    """Returns FLAGS with these arguments, and a seed that `rng` draws."""
+def _flags_with(rng: random.Random, **arguments: Any) -> RecordFlags:
+    """Returns FLAGS with these values, and a seed that `rng` draws."""
     return _flags().replace(random_seed=rng.getrandbits(64), **arguments)
 
 
 def _starts_word(tokens: Sequence[str]) -> np.ndarray:
-    """Returns whether each token starts a word, bool [number of tokens]; not [CLS] and [SEP]."""
+    """Returns bool [number of tokens]: whether a token starts a word; [CLS] and [SEP] do not."""
     flags = _flags()
     rule = words.word_start_rule(bool(flags.spm_model_file), flags.word_start)
     return np.array([token not in _SPECIAL and rule(token) for token in tokens], bool)
@@ -239,22 +242,22 @@ def _starts_word(tokens: Sequence[str]) -> np.ndarray:
 def _vocabulary(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], words.PieceTable]:
     """Returns (token -> id, table for masking) of a vocabulary."""
     tokens = dict.fromkeys([*vocab_words, *_SPECIAL, "[MASK]"])
-    numbers = {token: number for number, token in enumerate(tokens)}
-    return numbers, words.piece_table(numbers)
+    vocabulary = {token: token_id for token_id, token in enumerate(tokens)}
+    return vocabulary, words.piece_table(vocabulary)
 
 
-def _numbered(
+def _ids(
     tokens: Sequence[str], vocab_words: Sequence[str]
 ) -> Tuple[np.ndarray, List[str], words.PieceTable]:
     """Returns (int32 ids of tokens, token of each id, table for masking)."""
     vocabulary, table = _vocabulary(tuple(vocab_words))
-    numbers = dict(vocabulary)
-    ids = [numbers.setdefault(token, len(numbers)) for token in tokens]
-    return np.array(ids, np.int32), list(numbers), table
+    vocabulary = dict(vocabulary)
+    ids = [vocabulary.setdefault(token, len(vocabulary)) for token in tokens]
+    return np.array(ids, np.int32), list(vocabulary), table
 
 
-def _instances(features: Mapping[str, np.ndarray], names: Any) -> List[TrainingInstance]:
-    """Returns the rows of masking.masked_features as instances; `names` has each id's token."""
+def _instances(features: Mapping[str, np.ndarray], inv_vocab: Any) -> List[TrainingInstance]:
+    """Returns the rows of masking.masked_features as instances. `inv_vocab`: id -> token."""
     rows = len(features["input_ids"])
     columns = {name: np.zeros([rows, 0]) for name in _MASKS}
     columns.update(features)
@@ -264,11 +267,11 @@ def _instances(features: Mapping[str, np.ndarray], names: Any) -> List[TrainingI
         length, predictions = sum(values["input_mask"]), int(sum(values["masked_lm_weights"]))
         instances.append(
             TrainingInstance(
-                tokens=[names[number] for number in values["input_ids"][:length]],
+                tokens=[inv_vocab[token_id] for token_id in values["input_ids"][:length]],
                 segment_ids=values["segment_ids"][:length],
                 masked_lm_positions=values["masked_lm_positions"][:predictions],
                 masked_lm_labels=[
-                    names[number] for number in values["masked_lm_ids"][:predictions]
+                    inv_vocab[token_id] for token_id in values["masked_lm_ids"][:predictions]
                 ],
                 is_random_next=bool(values["next_sentence_labels"][0]),
                 token_boundary=values["token_boundary"][:length],

@@ -3,8 +3,8 @@
 """Reads RACE: passages with questions of four options each (Lai et al., arXiv:1704.04683).
 
 A split is RACE/{train,dev,test}/{middle,high}/ with one file for each passage, as distributed, or
-with one file all.txt that holds a passage a line. A passage is a JSON object with `article`,
-`questions`, `options`, `answers` (letters) and `id`. The hubs keep a level as Parquet files, with a
+with one file all.txt that has a passage per line. A passage is a JSON object with `article`,
+`questions`, `options`, `answers` (letters) and `id`. Hugging Face distributes Parquet files with a
 row for each question: RACE/{middle,high}/{train,validation,test}-*.parquet.
 """
 
@@ -25,7 +25,7 @@ _LOGGER = logging.getLogger("albert")
 LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")
 ALL_NAME = "all.txt"
-_BLANK = "_"  # where an option belongs in a question
+_BLANK = "_"  # in a question, the blank for the option
 _TYPES = {
     "id": (str, int, None),
     "article": str,
@@ -39,18 +39,18 @@ _TYPES = {
 class InputExample:
     """A question with its article and options."""
 
-    example_id: str  # the passage's
+    example_id: str  # the passage's id
     context_sentence: str  # the article
-    start_ending: Optional[str]  # what precedes each of the endings
-    endings: List[str]  # the question with each of the options
+    start_ending: Optional[str]  # the text before each ending
+    endings: List[str]  # the question with each option
     label: Optional[int] = None  # the index of the right ending; None: unknown
-    name: str = ""  # the passage's id, "-", and the question's index in it
+    name: str = ""  # the passage's id, "-", and the question's index in the passage
     level: str = ""
     options: Sequence[str] = ()
 
 
 def endings_of(question: str, options: Sequence[str]) -> List[str]:
-    """Returns the question with each option, in its blank or at its end."""
+    """Returns the question with each option, in the blank or at the end."""
     pattern = question if _BLANK in question else f"{question} {_BLANK}"
     return [pattern.replace(_BLANK, option) for option in options]
 
@@ -65,12 +65,12 @@ def levels_of(high_only: bool, middle_only: bool) -> Tuple[str, ...]:
 
 
 def _by_number(name: Any) -> Tuple[int, str]:
-    """The key that puts 9.txt before 10.txt."""
+    """Returns a sort key that puts 9.txt before 10.txt."""
     return len(str(name)), str(name)
 
 
 def _find(data_dir: str, split: str, level: str) -> List[str]:
-    """The files of a level; `data_dir` holds the folder RACE, or is it."""
+    """Returns the files of a level. `data_dir` is the folder RACE or its parent folder."""
     folder, hub_split = f"{split}/{level}", split.replace("dev", "validation")
     names = (f"{folder}/{ALL_NAME}", f"{folder}/[!.]*.txt", f"{level}/{hub_split}-*.parquet")
     for base, name in itertools.product(("", "RACE"), names):
@@ -85,7 +85,7 @@ def _find(data_dir: str, split: str, level: str) -> List[str]:
 
 
 def _passages(path: str) -> Iterator[Tuple[str, Any]]:
-    """Where each passage of a file is, and what is there; a row of a table is one question."""
+    """Yields (location, passage). For a Parquet file, a passage is a row, with one question."""
     if files.ending(path) == parquet.ENDING:
         rows = parquet.read_rows(path)
         for row in sorted(rows, key=lambda row: _by_number(row.get("example_id"))):
@@ -101,13 +101,13 @@ def _passages(path: str) -> Iterator[Tuple[str, Any]]:
 
 
 def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[InputExample]:
-    """The questions of a passage, without names."""
+    """Yields the questions of a passage, without names."""
     json_files.check(passage, _TYPES, f"'{where}'")
     questions, options = passage["questions"], passage["options"]
     answers = passage.get("answers") or [None] * len(questions)
     if not len(questions) == len(options) == len(answers):
         raise UserError(f"'{where}': the numbers of questions, options and answers differ.")
-    identity = str(passage.get("id") or level + os.path.basename(where).replace(":", "-"))
+    passage_id = str(passage.get("id") or level + os.path.basename(where).replace(":", "-"))
     labels = {letter: index for index, letter in enumerate(LETTERS)}
     if split == "test":
         labels[None] = labels[""] = None
@@ -117,7 +117,7 @@ def _questions(passage: Any, where: str, *, level: str, split: str) -> Iterator[
                 f"'{where}', {question[:60]!r}: a question needs four options and an answer A, B, "
                 f"C or D; it has {len(options_of_question)} and {answer!r}."
             )
-        texts = (identity, passage["article"], None, endings_of(question, options_of_question))
+        texts = (passage_id, passage["article"], None, endings_of(question, options_of_question))
         yield InputExample(*texts, labels[answer], "", level, options_of_question)
 
 
@@ -127,8 +127,8 @@ def read_examples(
     """Reads the questions of a split, in the order of the levels and the passages.
 
     Raises:
-      UserError: files are missing, or a passage is not as it must be (outside the test data each
-        question needs its answer).
+      UserError: files are missing, or a passage has another format. Only test data may lack
+        answers.
     """
     examples = [
         example

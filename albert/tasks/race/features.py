@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts multiple-choice questions to the model's inputs.
 
-A question is one sequence for each option: [CLS] article [SEP] question and option [SEP]. Of the
-question with its option the last max_qa_length tokens are kept, and the article is cut at its end
-to what is left (RACE in ALBERT, arXiv:1909.11942, section 4.1).
+A question becomes one sequence per option: [CLS] article [SEP] question and option [SEP]. Question
+and option keep their last max_qa_length tokens together. The article loses tokens at its end until
+the sequence fits (RACE in ALBERT, arXiv:1909.11942, section 4.1).
 
 Dimensions: C options, S sequence.
 """
@@ -58,12 +58,12 @@ def convert_single_example(
       example: InputExample with texts as RaceProcessor prepares them, or PaddingInputExample.
       label_size: C.
       max_seq_length: S.
-      tokenizer: its `tokenize` is applied to the texts as they are.
-      max_qa_length: most tokens of the question with its option.
-      ids_of: text -> ids, in place of the tokenizer's.
+      tokenizer: FullTokenizer.
+      max_qa_length: maximum tokens of question plus option.
+      ids_of: a function from text to ids, instead of the tokenizer.
 
     Raises:
-      UserError: lengths that do not fit each other, or a vocabulary that lacks [CLS] or [SEP].
+      UserError: the lengths do not fit each other, or the vocabulary has no [CLS] or [SEP].
     """
     del example_index
     check_lengths(max_seq_length, max_qa_length)
@@ -97,9 +97,9 @@ def convert_single_example(
 def convert_examples(
     examples: Sequence[InputExample], tokenizer: tokenization.FullTokenizer, flags: Any
 ) -> feature_cache.Conversion:
-    """Returns the records of questions as they were read; each text is tokenized once.
+    """Returns the records of questions. Tokenizes each text once.
 
-    `flags` has max_seq_length and max_qa_length.
+    `flags` must have max_seq_length and max_qa_length.
     """
     texts = {text for item in examples for text in (item.context_sentence, *item.endings)}
     ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
@@ -118,8 +118,8 @@ def file_based_convert_examples_to_features(
 ) -> None:
     """Writes the features of prepared examples, as RaceProcessor makes them, to a record file.
 
-    The file is always written anew. Arguments as of `convert_single_example`; label_list names the
-    options.
+    Replaces an existing file. label_list has an item per option. For the other arguments, see
+    `convert_single_example`.
     """
     sizes, count = (max_seq_length, tokenizer, max_qa_length), len(label_list)
     spec = feature_spec(max_seq_length, count)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The head of multiple choice.
+"""The head for multiple choice.
 
 Dimensions: B batch, C options, S sequence, H hidden.
 """
@@ -21,7 +21,7 @@ from albert.fine_tuning_utils import (
 def choice_head(features: Features, encoder: Encoder, dropout_prob: float) -> HeadOutput:
     """Builds a softmax over the options' scores, one score per pooled output.
 
-    Features are int32 [B, C, S], and label_ids [B] if they are known.
+    Features are int32 [B, C, S], and label_ids [B] if there are labels.
     """
     num_choices, length = modeling.get_shape_list(features["input_ids"])[1:]
     sequences = [tf.reshape(features[name], [-1, length]) for name in SEQUENCES]  # [B * C, S]

@@ -27,11 +27,11 @@ from albert.util.errors import UserError
 
 
 class Choice(NamedTuple):
-    """The option that a model has chosen."""
+    """The option that a model chooses."""
 
     option: str
-    number: int  # its index
-    probabilities: List[float]  # of all options, in their order
+    number: int  # index of the option
+    probabilities: List[float]  # for each option
 
 
 class RaceTask(Task):
@@ -92,44 +92,46 @@ class RaceTask(Task):
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""
-        numbers, shares = (outputs[key].tolist() for key in ("predictions", "probabilities"))
+        numbers = outputs["predictions"].tolist()
+        probabilities = outputs["probabilities"].tolist()
         return [
             Choice(item.options[number], number, row[: len(item.options)])
-            for item, number, row in zip(examples, numbers, shares)
+            for item, number, row in zip(examples, numbers, probabilities)
         ]
 
     def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
-        """Returns accuracy, also by level, and loss, where right answers are known; or {}."""
+        """Returns loss, accuracy, and accuracy by level, for questions with labels; {} for none."""
         levels = np.array([item.level for item in examples])
         labels = np.array([-1 if item.label is None else item.label for item in examples])
-        is_known, is_right = labels >= 0, labels == outputs["predictions"]
-        groups = {"": is_known}
-        groups.update({f"_{level}": is_known & (levels == level) for level in race_examples.LEVELS})
-        measured = {
-            self.best_metric + suffix: float(is_right[chosen].mean())
-            for suffix, chosen in groups.items()
-            if chosen.any()
+        has_label, is_right = labels >= 0, labels == outputs["predictions"]
+        groups = {"": has_label}
+        for level in race_examples.LEVELS:
+            groups[f"_{level}"] = has_label & (levels == level)
+        measurements = {
+            self.best_metric + suffix: float(is_right[group].mean())
+            for suffix, group in groups.items()
+            if group.any()
         }
-        if measured:
-            losses = outputs["per_example_loss"][is_known]
-            measured["eval_loss"] = float(losses.mean(dtype=np.float64))
-        return measured
+        if measurements:
+            losses = outputs["per_example_loss"][has_label]
+            measurements["eval_loss"] = float(losses.mean(dtype=np.float64))
+        return measurements
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers.
 
-        predictions.json has the letter of the answer to each question; test_results.tsv the
-        probabilities of the options, a line a question; predict_results.txt how many questions
-        there are and, if the right answers are known, the measurements.
+        predictions.json has the letter of the answer to each question. test_results.tsv has a line
+        per question, with the probabilities of the options. predict_results.txt has the number of
+        questions and, if there are labels, the measurements.
         """
         letters = [self.labels[number] for number in outputs["predictions"]]
         answers = {item.name: letter for item, letter in zip(examples, letters)}
         rows = ["\t".join(map(str, row)) + "\n" for row in outputs["probabilities"]]
         results = {"num_questions": len(examples), **self.measure(examples, outputs)}
         return {
-            # In the order of the questions, as the probabilities are.
+            # Questions and test_results.tsv have the same order.
             "predictions.json": json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
             "test_results.tsv": "".join(rows),
             "predict_results.txt": "".join(
@@ -145,9 +147,9 @@ class Answerer(fine_tuned.FineTunedModel):
     batch_size = 8
 
     def outputs(self, examples: Sequence[InputExample]) -> Outputs:
-        """Returns the outputs for questions, which may differ in their number of options.
+        """Returns the outputs for questions, which can have different numbers of options.
 
-        Neighbours with equal numbers run together.
+        Consecutive questions with the same number of options run together.
         """
         groups = itertools.groupby(examples, lambda item: len(item.endings))
         run = super().outputs

@@ -10,11 +10,11 @@ A file is one JSON object, which may be compressed by gzip:
         {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 0}],
          "is_impossible": false}]}]}]}
 
-"is_impossible" comes with version 2. In KorQuAD 2 an article is its only paragraph, and "answer"
-the only answer. `datasets` and the hubs have a row for each question, in Parquet, JSON lines or a
-list: {"id", "question", "context", "answers": {"text": [...], "answer_start": [...]}}. There a
-question without an answer is impossible, unless no question has one. TensorFlow is imported only to
-open a file.
+Version 2 has "is_impossible". In KorQuAD 2, an article is a paragraph itself, whose questions have
+one "answer". Files of Hugging Face have a row for each question, in Parquet, JSON lines or a list:
+{"id", "question", "context", "answers": {"text": [...], "answer_start": [...]}}. In such a file, a
+question without answers is impossible, unless all questions lack answers. TensorFlow is imported
+only to open a file.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
-# See json_files.
+# Schemas of json_files.check.
 _PARAGRAPHS = [{"context": str, "qas": [dict]}]
 _QUESTION = {
     "id": (str, int),
@@ -56,31 +56,30 @@ class SquadExample:
     qas_id: str
     question_text: str
     paragraph_text: str
-    orig_answer_text: Optional[str] = None  # to learn, as it stands in the paragraph
-    start_position: Optional[int] = None  # its first character
-    end_position: Optional[int] = None  # ignored: the length of the text says it
+    orig_answer_text: Optional[str] = None  # the answer to learn, as in the paragraph
+    start_position: Optional[int] = None  # of its first character in the paragraph
+    end_position: Optional[int] = None  # ignored; the length of orig_answer_text decides
     is_impossible: bool = False
-    answers: Sequence[str] = ()  # all that count as right; none for an impossible question
+    answers: Sequence[str] = ()  # all right answers; () for an impossible question
 
 
 def read_squad_examples(
     input_file, is_training, *, max_misaligned: float = 0.01
 ) -> List[SquadExample]:
-    """Returns the questions of a SQuAD file and logs how many there are.
+    """Returns the questions of a SQuAD file, and logs how many there are.
 
-    The first of several answers is learnt. For training, questions whose answer is not in the
-    paragraph where "answer_start" says are left out, and counted.
-
-    Answers to a question that is said to be impossible are ignored.
+    For training, only the first answer to a question counts. If it is not at "answer_start" in the
+    paragraph, the question is misaligned and left out. Ignores the answers to a question with
+    "is_impossible": true.
 
     Args:
       input_file: the file.
-      is_training: whether each question needs an answer (or to be impossible).
-      max_misaligned: the share of answers that may be left out before the file is refused.
+      is_training: whether each question must have an answer, or be impossible.
+      max_misaligned: maximum fraction of misaligned questions.
 
     Raises:
-      UserError: the file is missing or not JSON; something is missing in it or of another type;
-        an id occurs twice; there is no question; or too many answers are not where they should be.
+      UserError: the file is missing or not JSON; a value is missing or has another type; two
+        questions have the same ID; there are no questions; or too many are misaligned.
     """
     path = str(input_file)
     examples: Dict[str, SquadExample] = {}
@@ -112,22 +111,21 @@ def read_squad_examples(
             "answer_start must count the characters (not bytes) of the context from 0. "
             "--max_misaligned_answers sets the limit."
         )
-    kept = [example for example in examples.values() if example.qas_id not in misaligned]
-    if not kept:
+    aligned = [example for example in examples.values() if example.qas_id not in misaligned]
+    if not aligned:
         problem = "no answer is where answer_start says" if examples else "there are no questions"
         raise UserError(f"'{path}': {problem}. Use a file in SQuAD's layout.")
-    _LOGGER.info("%s: %d questions; %d misaligned left out.", path, len(kept), len(misaligned))
-    return kept
+    _LOGGER.info("%s: %d questions; %d misaligned left out.", path, len(aligned), len(misaligned))
+    return aligned
 
 
 def _questions(path: str) -> List[Tuple[str, Dict[str, Any]]]:
-    """Where each question is, and the question with its context and a list of answers."""
+    """Returns (location, question) pairs. A question has its context, and a list of answers."""
     if not files.gfile().exists(path) or files.gfile().isdir(path):
         folder, name = os.path.split(path)
-        published = [item for item in data_set_table.DATA_SETS.values() if item.group == "squad"]
-        hint = data_set_table.how_to_get(
-            [item.folder for item in published if name in item.files], folder
-        )
+        data_sets = [item for item in data_set_table.DATA_SETS.values() if item.group == "squad"]
+        folders = [data_set.folder for data_set in data_sets if name in data_set.files]
+        hint = data_set_table.how_to_get(folders, folder)
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
     is_parquet = files.ending(path) == parquet.ENDING
     content = list(parquet.read_rows(path)) if is_parquet else _read_json(path)
@@ -171,7 +169,7 @@ def _answers(question: Dict[str, Any]) -> List[Dict[str, Any]]:
 
 
 def _read_json(path: str) -> Any:
-    """The JSON value in a file; that of JSON lines is a list."""
+    """Returns the JSON value in a file; for JSON lines, the list of values."""
     if files.ending(path) == ".gz":
         try:
             text = gzip.decompress(files.read_bytes(path)).decode("utf-8-sig")
@@ -192,7 +190,7 @@ def _read_json(path: str) -> Any:
 def _answer_to_learn(
     is_impossible: bool, answers: Sequence[Dict[str, Any]], where: str
 ) -> Tuple[str, int]:
-    """The first answer and its first character; raises UserError where one is missing."""
+    """Returns (first answer, position of its first character). Raises UserError if it has none."""
     if is_impossible:
         return "", -1
     start = answers[0].get("answer_start") if answers else None

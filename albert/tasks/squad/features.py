@@ -3,8 +3,8 @@
 """Converts questions on paragraphs to the model's inputs.
 
 A sequence is [CLS] question [SEP] window [SEP], padded with zeros. A paragraph that is too long is
-cut into windows that overlap: each begins doc_stride tokens behind the one before it (BERT,
-arXiv:1810.04805, and its public run_squad.py).
+split into overlapping windows: each starts doc_stride tokens after the start of the previous one
+(BERT, arXiv:1810.04805, and its public run_squad.py).
 
 Dimensions: S max_seq_length, T tokens of a window, P tokens of a paragraph.
 """
@@ -28,13 +28,13 @@ from albert.util.errors import UserError
 SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
 _FIRST_UNIQUE_ID = 1000000000
-_CHUNK_EXAMPLES = 256  # that a worker takes at a time
+_CHUNK_EXAMPLES = 256  # a worker's unit of work
 
 # ---- windows ----
 
 
 class Window(NamedTuple):
-    """A window over an example's paragraph; decoding reads the names of InputFeatures."""
+    """A window over an example's paragraph. Decoding needs the fields named as in InputFeatures."""
 
     unique_id: int
     example_index: int
@@ -44,9 +44,8 @@ class Window(NamedTuple):
     tok_start_to_orig_index: np.ndarray  # int32 [T]
     tok_end_to_orig_index: np.ndarray  # int32 [T]
     has_max_context: np.ndarray  # bool [T]
-    answer: Tuple[
-        int, int
-    ]  # positions of the answer to learn, inclusive; (0, 0) if it is not in this window
+    # First and last position of the answer to learn; (0, 0) if it is not in this window.
+    answer: Tuple[int, int]
     is_cut: bool  # whether the question was too long
 
     @property
@@ -63,12 +62,12 @@ class Window(NamedTuple):
         """Returns the values of `feature_spec`."""
         first, *question, separator = self.question
         count = len(self.ids)
-        behind = max_seq_length - len(self.question) - count
+        padding = max_seq_length - len(self.question) - count
         record = {
             "unique_ids": self.unique_id,
             **pack([question, self.ids.tolist()], (first, separator), max_seq_length),
-            # [CLS] stands for no answer.
-            "p_mask": [0] + [1] * (len(question) + 1) + [0] * count + [1] * behind,
+            # [CLS] means "no answer".
+            "p_mask": [0] + [1] * (len(question) + 1) + [0] * count + [1] * padding,
         }
         if is_training:
             first, last = self.answer
@@ -78,11 +77,12 @@ class Window(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def paragraph_spans(tokens: int, room: int, stride: int) -> List[Tuple[slice, np.ndarray]]:
-    """The windows of a paragraph, of at most `room` tokens each; one if it has none.
+    """Returns (slice of tokens, has_max_context) for each window of a paragraph.
 
-    With each token of a window comes whether this window shows it with the most around it. A
-    token's score is that of the shorter side, plus a hundredth of the window's length; of equal
-    scores the first window's counts (the rule of the public run_squad.py).
+    A window has at most `room` tokens. An empty paragraph has one window. has_max_context, bool
+    [T], says whether no other window shows a token with more context. As in the public
+    run_squad.py, a token's context is the number of tokens on its shorter side, plus 1% of the
+    window's length. In a tie, the first window wins.
     """
     step = min(room, stride)
     firsts = range(0, max(tokens - room, 0) + step, step)
@@ -105,10 +105,10 @@ def make_windows(
     max_query_length: int,
     num_processes: int = 1,
 ) -> Iterator[Window]:
-    """Yields the windows of examples, in order; those to train on say where the answer is.
+    """Yields the windows of examples, in order; in training, with the answer's position.
 
     Raises:
-      UserError: lengths that leave no room, or a vocabulary without [CLS] or [SEP].
+      UserError: the lengths leave no room, or the vocabulary has no [CLS] or [SEP].
     """
     begin, separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
 
@@ -130,16 +130,19 @@ def make_windows(
                     f"max_query_length={max_query_length} tokens, or doc_stride={doc_stride} is "
                     "below 1."
                 )
-            answer = _answer_tokens(example, encoding) if is_training else (0, 0)
+            first_token, end_token = _answer_tokens(example, encoding) if is_training else (0, 0)
             spans = paragraph_spans(len(encoding.ids), room, doc_stride)
-            for index, (span, flags) in enumerate(spans):
-                is_whole = span.start <= answer[0] < answer[1] <= span.stop
-                shift = len(question) - span.start
-                target = (answer[0] + shift, answer[1] - 1 + shift) if is_whole else (0, 0)
-                shown, starts, lasts = paragraph[:, span]
-                cut = len(ids) > max_query_length
+            for index, (span, is_max) in enumerate(spans):
+                answer = (0, 0)
+                if span.start <= first_token < end_token <= span.stop:
+                    shift = len(question) - span.start
+                    answer = (first_token + shift, end_token - 1 + shift)
+                tokens, starts, lasts = paragraph[:, span]
+                is_cut = len(ids) > max_query_length
                 windows.append(
-                    Window(0, number, index, question, shown, starts, lasts, flags, target, cut)
+                    Window(
+                        0, number, index, question, tokens, starts, lasts, is_max, answer, is_cut
+                    )
                 )
         return windows
 
@@ -150,7 +153,7 @@ def make_windows(
 
 
 def _characters(text: str, encoding: tokenization.Encoding) -> Tuple[List[int], List[int]]:
-    """The first and the last character of each token; white space before a word is its token's."""
+    """Returns the first and last character of each token; a word includes white space before it."""
     starts, lasts, end = [], [], 0
     for piece, start, piece_end in zip(encoding.pieces, encoding.starts, encoding.ends):
         if piece.startswith(tokenization.SPIECE_UNDERLINE):
@@ -162,7 +165,7 @@ def _characters(text: str, encoding: tokenization.Encoding) -> Tuple[List[int], 
 
 
 def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Tuple[int, int]:
-    """The tokens that cover the answer to learn; none where there is no answer."""
+    """Returns (first, end) of the tokens that cover the answer to learn; (0, 0) for no answer."""
     if example.is_impossible or example.start_position is None:
         return 0, 0
     first, last = example.start_position, example.start_position + len(example.orig_answer_text) - 1
@@ -176,21 +179,21 @@ def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Tu
 class InputFeatures:
     """The model's inputs for one window, and how its tokens relate to the paragraph."""
 
-    unique_id: int  # 1000000000 + the number of the window among all
+    unique_id: int  # 1000000000 + index of the window
     example_index: Optional[int]  # None in training
-    doc_span_index: int  # the number of the window in its paragraph
-    # The first and the last character of the paragraph that each token of the window stands for.
-    # A token that stands for a space too begins with the white space before it.
+    doc_span_index: int  # index of the window in its paragraph
+    # The position in the paragraph of each window token's first and last character. A token that
+    # includes a space begins with all white space before it.
     tok_start_to_orig_index: Sequence[int]
     tok_end_to_orig_index: Sequence[int]
     # Position in the sequence -> whether no other window shows that token in more context.
     token_is_max_context: Mapping[int, bool]
-    tokens: Sequence[str]  # of the positions in use
+    tokens: Sequence[str]  # without padding
     input_ids: Sequence[int]  # S
     input_mask: Sequence[int]  # S
     segment_ids: Sequence[int]  # S; 1 from the window's first token to the last [SEP]
-    paragraph_len: int  # positions in use
-    p_mask: Optional[Sequence[int]] = None  # S; 0 where an answer may begin or end, else 1
+    paragraph_len: int  # number of tokens
+    p_mask: Optional[Sequence[int]] = None  # S; 0 if an answer can start or end there, else 1
     start_position: Optional[int] = None  # 0 if no answer is in this window; None in prediction
     end_position: Optional[int] = None
     is_impossible: Optional[bool] = None  # no answer in this window; False in prediction
@@ -210,11 +213,11 @@ def convert_examples_to_features(
 
     Args:
       max_seq_length: S.
-      doc_stride: how many tokens a window begins behind the one before it.
-      max_query_length: how many tokens of a question are kept.
-      is_training: whether to say where the answer is.
-      do_lower_case: whether to make the texts lower case, for SentencePiece; a WordPiece tokenizer
-        does what it was made for.
+      doc_stride: tokens between the starts of two windows.
+      max_query_length: maximum tokens of a question; the rest is cut.
+      is_training: whether to return the answer's position.
+      do_lower_case: whether to lower-case the texts for SentencePiece. A WordPiece tokenizer uses
+        its own setting.
 
     Raises:
       UserError: as `make_windows`.
@@ -273,7 +276,7 @@ class FeatureWriter:
     def process_feature(self, feature: InputFeatures) -> None:
         """Writes the features of one window."""
         values, spec = vars(feature), feature_spec(len(feature.input_ids), self.is_training)
-        # The records' unique_ids, start_positions and end_positions have other names here.
+        # The records have unique_ids, start_positions and end_positions; features have no plural.
         row = {name: values.get(name, values.get(name[:-1])) for name in spec.names}
         self._file.write(spec.encode(row))
         self.num_features += 1

@@ -63,7 +63,7 @@ class SquadV2Flags(SquadFlags):
     null_score_diff_threshold: Optional[float] = evaluation_flag(
         None,
         "If the null score is higher, the answer is empty; default: the value with the best F1.",
-        lower=float("-inf"),  # not NaN, above which nothing is
+        lower=float("-inf"),  # refuses NaN
     )
     dropout_prob: float = training_flag(
         0.1, "Dropout of the head that detects empty answers.", lower=0, upper=1

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two heads for SQuAD: where an answer starts and ends, and whether there is one.
 
-v1 is BERT's: one dense layer (arXiv:1810.04805, section 4.2). v2 is XLNet's, as run_squad_v2 of the
-public ALBERT code has it (arXiv:1906.08237, appendix A.4): the end depends on the start, and a
-classifier says whether there is no answer. Positions are those of the whole sequence.
+v1 is BERT's head: one dense layer (arXiv:1810.04805, section 4.2). v2 is XLNet's head
+(arXiv:1906.08237, appendix A.4), as in google-research/albert: the end depends on the start, and a
+classifier predicts whether there is no answer. Positions are indices into the whole sequence.
 
-Dimensions: B batch, L length of this batch, H hidden, K starts, E ends each.
+Dimensions: B batch, L length of this batch, H hidden, K starts, E ends per start.
 """
 
 from typing import Any, Dict, NamedTuple, Tuple
@@ -19,23 +19,23 @@ from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.ops import plain
 from albert.tasks.squad.decoding import BEAMS
 
-# The penalty of positions that cannot be part of an answer; float32 can hold it.
+# The logit of positions that cannot be part of an answer.
 IMPOSSIBLE = -1e30
 
 
 class V2Options(NamedTuple):
     """Flags of the v2 head."""
 
-    start_n_top: int = 5  # starts that are followed in prediction
-    end_n_top: int = 5  # ends of each
-    dropout_prob: float = 0.1  # of the classifier that says whether there is an answer
+    start_n_top: int = 5  # starts to try in prediction
+    end_n_top: int = 5  # ends to try per start
+    dropout_prob: float = 0.1  # in the classifier for questions without an answer
 
 
 def answer_mask(features: Features) -> tf.Tensor:
     """Returns p_mask, float32 [B, L]: 0 at [CLS] and the paragraph's tokens, else 1.
 
-    Exported models compute it from their inputs. The paragraph is segment 1 without its last
-    position in use, which is [SEP].
+    Exported models compute p_mask from their inputs. The paragraph is segment 1 without its last
+    token, [SEP].
     """
     used = tf.cast(features["input_mask"], tf.float32)
     has_next = tf.pad(used[:, 1:], [[0, 0], [0, 1]])
@@ -45,7 +45,7 @@ def answer_mask(features: Features) -> tf.Tensor:
 
 
 def _encode(encoder: Encoder, features: Features) -> Tuple[tf.Tensor, tf.Tensor]:
-    """The encoder's output [B, L, H], and the same as [B * L, H]."""
+    """Returns the encoder's output as [B, L, H] and as [B * L, H]."""
     inputs = (features[name] for name in SEQUENCES)
     sequence = encoder(*inputs).sequence_output
     return sequence, tf.reshape(sequence, [-1, int(sequence.shape[-1])])
@@ -70,11 +70,11 @@ def span_logits(encoder: Encoder, features: Features) -> Dict[str, tf.Tensor]:
 def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[str, tf.Tensor]:
     """Returns the outputs of the v2 head by name.
 
-    In training, where features["start_positions"] are known, they are start_logits [B, L],
-    end_logits [B, L], given the right start, and cls_logits [B]. In prediction they are
-    decoding.BEAMS, whose log probabilities are among all positions.
+    In training, they are start_logits [B, L], end_logits [B, L] for the right start, which is
+    features["start_positions"], and cls_logits [B]. In prediction, they are decoding.BEAMS, whose
+    log probabilities are relative to all positions.
 
-    `options` are V2Options, or flags of these names.
+    `options` are V2Options, or flags with these names.
     """
     sequence, flat = _encode(encoder, features)
     length, hidden = tf.shape(sequence)[1], int(sequence.shape[-1])
@@ -84,7 +84,7 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
     def layer(path: str, outputs: int, inputs: int = hidden) -> plain.Dense:
         return modeling.get_dense(path, [inputs, outputs], initializer_range)
 
-    # The start.
+    # Scores of starts.
     start_logits = plain.dense(flat, layer("start_logits/dense", 1))
     start_logits = masked(tf.reshape(start_logits, [-1, length]), outside)
     if encoder.is_training:
@@ -94,24 +94,24 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
         count = options.start_n_top
         start_log_probs, starts = _top(start_logits, count)  # [B, K]
 
-    # The end, for each of the starts. The product with [token; start] is the sum of two products,
-    # of which the one with the tokens is the same for all starts.
+    # Scores of ends, for each start. The product with [token; start] is a sum of two products. The
+    # product with the tokens is the same for all starts.
     kernel, bias = layer("end_logits/dense_0", hidden, inputs=2 * hidden)
     norm = modeling.get_norm("end_logits/LayerNorm", hidden)
     tokens = tf.reshape(tf.matmul(flat, kernel[:hidden]), [-1, 1, length, hidden])
-    chosen = modeling.gather_indexes(sequence, starts)  # [B * K, H]
-    chosen = tf.nn.bias_add(tf.matmul(chosen, kernel[hidden:]), bias)
-    chosen = tf.reshape(chosen, [-1, count, 1, hidden])
-    states = plain.layer_norm(tf.tanh(tokens + chosen), norm)  # [B, K, L, H]
+    start_states = modeling.gather_indexes(sequence, starts)  # [B * K, H]
+    start_states = tf.nn.bias_add(tf.matmul(start_states, kernel[hidden:]), bias)
+    start_states = tf.reshape(start_states, [-1, count, 1, hidden])
+    states = plain.layer_norm(tf.tanh(tokens + start_states), norm)  # [B, K, L, H]
     end_logits = plain.dense(tf.reshape(states, [-1, hidden]), layer("end_logits/dense_1", 1))
     end_logits = tf.reshape(end_logits, [-1, count, length])
     end_logits = masked(end_logits, outside[:, tf.newaxis])
 
-    # Whether there is no answer.
-    shares = tf.nn.softmax(start_logits)[:, tf.newaxis]  # [B, 1, L]
-    expected = tf.squeeze(tf.matmul(shares, sequence), [1])  # [B, H]
-    both = tf.concat([expected, sequence[:, 0]], axis=-1)  # [B, 2H]
-    state = tf.tanh(plain.dense(both, layer("answer_class/dense_0", hidden, inputs=2 * hidden)))
+    # Score of "no answer".
+    probabilities = tf.nn.softmax(start_logits)[:, tf.newaxis]  # [B, 1, L]
+    expected_start = tf.squeeze(tf.matmul(probabilities, sequence), [1])  # [B, H]
+    inputs = tf.concat([expected_start, sequence[:, 0]], axis=-1)  # [B, 2H]
+    state = tf.tanh(plain.dense(inputs, layer("answer_class/dense_0", hidden, inputs=2 * hidden)))
     state = encoder.dropout(state, options.dropout_prob)
     kernel = modeling.get_weight("answer_class/dense_1/kernel", [hidden, 1], initializer_range)
     cls_logits = tf.squeeze(tf.matmul(state, kernel), [-1])
@@ -125,18 +125,19 @@ def answer_logits(encoder: Encoder, features: Features, options: Any) -> Dict[st
 
 
 def masked(logits: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """Returns logits with positions ruled out where the mask is 1."""
+    """Returns the logits, with IMPOSSIBLE if the mask is 1."""
     return logits * (1 - mask) + IMPOSSIBLE * mask
 
 
 def _top(logits: tf.Tensor, count: int) -> Tuple[tf.Tensor, tf.Tensor]:
-    """The log probabilities of the best positions among all, and these; [..., count] each.
+    """Returns (log probabilities, positions) of the best positions, [..., count] each.
 
-    Where a batch is shorter than `count`, its last position, which is no answer's, fills up.
+    If the sequences are shorter than `count`, repeats their last position, which is never a
+    candidate.
     """
     length = tf.shape(logits)[-1]
-    missing = [[0, 0]] * (logits.shape.ndims - 1) + [[0, tf.maximum(count - length, 0)]]
-    log_probs = tf.pad(tf.nn.log_softmax(logits), missing, constant_values=IMPOSSIBLE)
+    paddings = [[0, 0]] * (logits.shape.ndims - 1) + [[0, tf.maximum(count - length, 0)]]
+    log_probs = tf.pad(tf.nn.log_softmax(logits), paddings, constant_values=IMPOSSIBLE)
     best, index = tf.nn.top_k(log_probs, k=count)
     return best, tf.minimum(index, length - 1)
 
@@ -155,7 +156,7 @@ def v2_head(features: Features, encoder: Encoder, options: Any) -> HeadOutput:
 
 
 def _head_output(outputs: Dict[str, tf.Tensor], features: Features, encoder: Encoder) -> HeadOutput:
-    """The outputs with unique_ids [B], where features have them; in training the losses.
+    """Returns the outputs, with unique_ids [B] if features have them; in training, the losses.
 
     A loss is half the sum of the cross entropies of start, end and, in v2, is_impossible.
     """

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The official scores of SQuAD v1.1 and v2.0.
 
-Definitions: Rajpurkar et al. 2016 (arXiv:1606.05250, section 6.1) and 2018 (arXiv:1806.03822), as
-the data set's evaluate-v1.1.py and evaluate-v2.0.py compute them, by their names. `dataset` is the
-"data" list of a SQuAD file or what `gold_answers` makes of it; predictions map a question's id to
-one answer, which is empty for "no answer".
+Definitions: Rajpurkar et al. 2016 (arXiv:1606.05250, section 6.1) and 2018 (arXiv:1806.03822).
+Functions have the names and results of evaluate-v1.1.py and evaluate-v2.0.py. `dataset` is the
+"data" list of a SQuAD file, or the result of `gold_answers`. Predictions map a question's ID to an
+answer; "" means "no answer".
 """
 
 import collections
@@ -22,12 +22,12 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 Dataset = Union[Mapping[str, Sequence[str]], Sequence[Mapping[str, Any]]]
-Answers = Mapping[str, str]  # by question's id
-Scores = Dict[str, float]  # by question's id, or by name
+Answers = Mapping[str, str]  # by question ID
+Scores = Dict[str, float]  # by question ID, or by name
 
 
 def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
-    """Returns the gold answers by question's id; [] for a question without an answer."""
+    """Returns the right answers by question ID; [] for a question without an answer."""
     if isinstance(dataset, Mapping):
         return dataset
     return {
@@ -48,17 +48,17 @@ def normalize_answer(s: str) -> str:
 
 
 def get_tokens(s: Optional[str]) -> List[str]:
-    """Returns the words of an answer after `normalize_answer`; None has none."""
+    """Returns the words of an answer after `normalize_answer`; [] for None."""
     return normalize_answer(s or "").split()
 
 
 def exact_match_score(prediction: str, ground_truth: str) -> float:
-    """Returns 1 if the two are the same after `normalize_answer`, else 0."""
+    """Returns 1 if both texts are equal after `normalize_answer`, else 0."""
     return float(normalize_answer(prediction) == normalize_answer(ground_truth))
 
 
 def f1_score(prediction: str, ground_truth: str) -> float:
-    """Returns the F1 of the two bags of words; 0 without a common word (SQuAD v1.1)."""
+    """Returns the F1 of both texts' words; 0 without a common word (SQuAD v1.1)."""
     predicted, right = get_tokens(prediction), get_tokens(ground_truth)
     common = sum((collections.Counter(predicted) & collections.Counter(right)).values())
     if not common:
@@ -68,12 +68,12 @@ def f1_score(prediction: str, ground_truth: str) -> float:
 
 
 def compute_exact(a_gold: str, a_pred: str) -> int:
-    """Returns `exact_match_score` as SQuAD v2.0 names it."""
+    """Returns `exact_match_score` as an integer (SQuAD v2.0)."""
     return int(exact_match_score(a_pred, a_gold))
 
 
 def compute_f1(a_gold: str, a_pred: str) -> float:
-    """Returns `f1_score`; where either has no word, whether both have none (SQuAD v2.0)."""
+    """Returns `f1_score`. If either text has no words, returns 1 if both have none, else 0."""
     predicted, right = get_tokens(a_pred), get_tokens(a_gold)
     return f1_score(a_pred, a_gold) if predicted and right else float(predicted == right)
 
@@ -81,14 +81,14 @@ def compute_f1(a_gold: str, a_pred: str) -> float:
 def metric_max_over_ground_truths(
     metric_fn: Callable[[str, str], float], prediction: str, ground_truths: Sequence[str]
 ) -> float:
-    """Returns the best score of a prediction against any of the answers."""
+    """Returns the best score of a prediction over all right answers."""
     return max(metric_fn(prediction, truth) for truth in ground_truths)
 
 
 def _best_scores(
     metric: Callable, gold: Mapping[str, Sequence[str]], predictions: Answers
 ) -> Scores:
-    """The best score of each prediction against any of the answers."""
+    """Returns the best score of each prediction over all right answers."""
     missing = len(gold.keys() - predictions.keys())
     if missing:
         _LOGGER.warning("%d of %d questions have no prediction.", missing, len(gold))
@@ -106,7 +106,7 @@ def evaluate_v1(dataset: Dataset, predictions: Answers) -> Scores:
     """Returns exact_match and f1 in percent; a question without a prediction counts as wrong.
 
     Raises:
-      UserError: there is no question, or one without an answer.
+      UserError: there are no questions, or a question has no answer.
     """
     gold = gold_answers(dataset)
     unanswered = [qas_id for qas_id, answers in gold.items() if not answers]
@@ -126,14 +126,14 @@ def evaluate_v1(dataset: Dataset, predictions: Answers) -> Scores:
 
 
 def make_qid_to_has_ans(dataset: Dataset) -> Dict[str, bool]:
-    """Returns for each question's id whether it has an answer."""
+    """Returns {question ID: whether the question has an answer}."""
     return {qas_id: bool(answers) for qas_id, answers in gold_answers(dataset).items()}
 
 
 def get_raw_scores(dataset: Dataset, preds: Answers) -> Tuple[Scores, Scores]:
     """Returns (exact match, F1) of each predicted question, before any threshold.
 
-    The right answer to an unanswerable question is none.
+    The right answer to an unanswerable question is "".
     """
     gold = {
         qas_id: [text for text in answers if normalize_answer(text)] or [""]
@@ -158,10 +158,10 @@ def apply_no_ans_threshold(
 def make_eval_dict(
     exact_scores: Scores, f1_scores: Scores, qid_list: Optional[Sequence[str]] = None
 ) -> Scores:
-    """Returns exact and f1 in percent, and total, of qid_list or of all.
+    """Returns exact and f1 in percent, and the number of questions, of qid_list or of all.
 
     Raises:
-      UserError: there are none.
+      UserError: there are no questions.
     """
     group = qid_list or list(exact_scores)
     if not group:
@@ -174,7 +174,7 @@ def make_eval_dict(
 
 
 def merge_eval(main_eval: Scores, new_eval: Scores, prefix: str) -> None:
-    """Adds what new_eval holds to main_eval, as PREFIX_name."""
+    """Adds the values of new_eval to main_eval, with names PREFIX_name."""
     main_eval.update({f"{prefix}_{name}": value for name, value in new_eval.items()})
 
 
@@ -184,17 +184,18 @@ def find_best_thresh(
     na_probs: Mapping[Any, float],
     qid_to_has_ans: Mapping[Any, bool],
 ) -> Tuple[float, float]:
-    """Returns the best mean score in percent, and the null score up to which answers are kept.
+    """Returns (best mean score in percent, best threshold on the null score).
 
-    Answers are admitted in the order of their null scores, equal ones in that of na_probs; the
-    first of equally good thresholds is the best, and 0 if no answer at all is.
+    An answer whose null score is above the threshold becomes empty. As in the official script,
+    starts without answers, whose threshold is 0, and gives the answers one by one in the order of
+    their null scores (equal scores: of na_probs). In a tie, the first threshold is the best.
     """
-    # As the official script has it: of all questions, predicted or not.
+    # Like the official script, counts all questions, with or without a prediction.
     current = best = float(sum(not has_answer for has_answer in qid_to_has_ans.values()))
     best_threshold = 0.0
     for qas_id in sorted(na_probs, key=na_probs.__getitem__):
         if qas_id in scores:
-            # By how much giving this answer changes the sum of scores.
+            # This answer adds its score. To a question without an answer, it costs 1.
             current += scores[qas_id] if qid_to_has_ans[qas_id] else -float(bool(preds[qas_id]))
             if current > best:
                 best, best_threshold = current, na_probs[qas_id]
@@ -216,19 +217,19 @@ def find_all_best_thresh(
 
 
 def evaluate_v2(dataset: Dataset, predictions: Answers, null_scores: Scores) -> Scores:
-    """Returns what evaluate-v2.0.py prints, in percent.
+    """Returns the values that evaluate-v2.0.py prints, in percent.
 
-    exact, f1, total, the same with HasAns_ and NoAns_ before it where there are such questions,
-    and best_exact, best_exact_thresh, best_f1 and best_f1_thresh: what other thresholds of the
-    null score would make of the same predictions.
+    exact, f1 and total count all predictions, HasAns_* and NoAns_* count the questions with and
+    without answers, if there are any. best_exact and best_f1 are the scores of the best thresholds
+    on the null score, best_exact_thresh and best_f1_thresh.
 
     Args:
-      dataset: see above.
-      predictions: those without an answer are empty already.
-      null_scores: by question; a higher score means that "no answer" is more probable.
+      dataset: see the module.
+      predictions: answers after your threshold.
+      null_scores: by question ID; a higher score means that "no answer" is more probable.
 
     Raises:
-      UserError: no question of the data set was predicted.
+      UserError: no question of the data set has a prediction.
     """
     exact, f1 = get_raw_scores(dataset, predictions)
     has_answer = make_qid_to_has_ans(dataset)

@@ -37,8 +37,8 @@ _THRESHOLD = "null_score_diff_threshold"
 class SquadTask(Task):
     """Questions on paragraphs; a subclass is a version of SQuAD.
 
-    --do_predict evaluates every checkpoint on --predict_file, where its right answers are known,
-    and writes the answers of the best one.
+    --do_predict evaluates every checkpoint on --predict_file, if the file has answers, and writes
+    the answers of the best checkpoint.
     """
 
     flags: SquadFlags
@@ -51,12 +51,12 @@ class SquadTask(Task):
 
     def __init__(self, *args: Any):
         super().__init__(*args)
-        # The last examples that were predicted, and theirs.
+        # (examples of the last prediction, their windows)
         self._windows: Tuple[Any, List[squad_features.Window]] = (None, [])
 
     @classmethod
     def check_flags(cls, flags: SquadFlags) -> None:  # type: ignore[override]
-        """Checks that the flags name something to do, and a file for it."""
+        """Checks that the flags name a file for each part of the run, and fit each other."""
         super().check_flags(flags)
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(flags, part) and not getattr(flags, name):
@@ -86,7 +86,7 @@ class SquadTask(Task):
         """Returns the questions of --train_file or --predict_file, which are read once."""
         path, limit = getattr(self.flags, f"{split}_file"), self.flags.max_misaligned_answers
         examples = read_squad_examples(path, split == "train", max_misaligned=limit)
-        unanswered = [item.qas_id for item in examples if not item.answers]
+        unanswered = [example.qas_id for example in examples if not example.answers]
         is_wrong = unanswered and (split == "train" or any(map(_is_labelled, examples)))
         if is_wrong and not self.has_impossible:
             raise UserError(
@@ -98,8 +98,8 @@ class SquadTask(Task):
     def items(
         self, examples: Sequence[SquadExample], is_training: bool, *, num_processes: int = 1
     ) -> List[squad_features.Window]:
-        """Returns the windows of examples; those to predict stay until others are asked for."""
-        examples_before, windows = self._windows  # of another thread's call, perhaps
+        """Returns the windows of examples. Caches the windows of the last examples to predict."""
+        examples_before, windows = self._windows  # one read: another thread may write it
         if examples_before is examples and not is_training:
             return windows
         lengths = {name: getattr(self.flags, name) for name in ("max_seq_length", *_LENGTHS)}
@@ -144,11 +144,11 @@ class SquadTask(Task):
         return decoding.best_answers(examples, windows, [spans], n_best_size=flags.n_best_size)
 
     def threshold(self) -> Optional[float]:
-        """Returns the null score up to which answers are kept; None: any."""
+        """Returns the null score above which an answer is empty; None: no threshold."""
         return None
 
     def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[decoding.Answer]:
-        """Returns the answer to each question, "" where the null score is above the threshold."""
+        """Returns the answer to each question; empty if the null score is above the threshold."""
         return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
 
     def predictions(
@@ -164,7 +164,7 @@ def _is_labelled(example: SquadExample) -> bool:
 
 
 def _gold(examples: Sequence[SquadExample]) -> Dict[str, Sequence[str]]:
-    return {item.qas_id: item.answers for item in examples}
+    return {example.qas_id: example.answers for example in examples}
 
 
 class SquadV1(SquadTask):
@@ -174,9 +174,9 @@ class SquadV1(SquadTask):
     name = published_name = "squad_v1"
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
-        """Builds a start and an end for each window, and rules padding out in prediction.
+        """Builds the logits of starts and ends; in prediction, IMPOSSIBLE for padding.
 
-        How much padding there is depends on the batch. It must not take the place of a candidate.
+        The amount of padding depends on the batch, so it must not compete with candidates.
         """
         output = head.v1_head(features, encoder)
         if encoder.is_training:
@@ -207,35 +207,35 @@ class SquadV2(SquadTask):
     has_impossible = True
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
-        """Builds the best starts, and the best ends of each of them, for each window."""
-        if "p_mask" not in features:  # of an exported model
+        """Builds the best starts of each window, and the best ends for each start."""
+        if "p_mask" not in features:  # in an exported model
             features = dict(features, p_mask=head.answer_mask(features))
         return head.v2_head(features, encoder, self.flags)
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
-        """Returns what squad.json says; of an exported model also the threshold."""
+        """Returns the values of squad.json; for an exported model, also the threshold."""
         threshold = {_THRESHOLD: self.threshold()} if is_export else {}
         return {**super().describe(is_export), **threshold}
 
     def threshold(self) -> float:
-        """Returns the null score up to which answers are kept."""
-        candidates = (
+        """Returns the null score above which an answer is empty."""
+        thresholds = (
             self.flags.null_score_diff_threshold,
             self.metrics.get(_THRESHOLD),
             self.description.get(_THRESHOLD),
         )
-        return next((value for value in candidates if value is not None), 0.0)
+        return next((value for value in thresholds if value is not None), 0.0)
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
-        """Returns the scores, and the threshold: the best one, if no flag names it."""
+        """Returns the scores and the threshold: the flag, or the threshold with the best F1."""
         gold, answers = _gold(examples), self.best_answers(examples, outputs)
         texts, _, null_odds = decoding.file_contents(examples, answers).values()
         if self.flags.null_score_diff_threshold is None:
             scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
             self.metrics = {_THRESHOLD: scores["best_f1_thresh"]}
         threshold = self.threshold()
-        kept = decoding.with_threshold(answers, threshold)
-        texts, *_ = decoding.file_contents(examples, kept).values()
+        answers = decoding.with_threshold(answers, threshold)
+        texts, *_ = decoding.file_contents(examples, answers).values()
         return {**squad_metrics.evaluate_v2(gold, texts, null_odds), _THRESHOLD: threshold}
 
     def predictions(
@@ -265,5 +265,5 @@ class Reader(fine_tuned.FineTunedModel):
     batch_size = 8
 
     def answer(self, question: str, context: str) -> decoding.Answer:
-        """Returns the answer that the context, of any length, gives to a question."""
+        """Returns the answer to a question from a context of any length."""
         return self.predict([(question, context)])[0]

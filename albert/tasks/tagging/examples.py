@@ -27,9 +27,9 @@ _NAMES = {
 _TAG_COLUMNS = ("tags", "ner_tags", "labels")
 # Usual names of the columns of a CoNLL file.
 _HEADER = re.compile(r"(?i)(words?|tokens?|form|text)\t(ner|pos|((ner|pos)_)?(tag|label)s?)")
-_WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # in CoNLL-U, also of a range or an empty node
+_WORD_NUMBER = re.compile(r"\d+([-.]\d+)?")  # in CoNLL-U: a word, a range or an empty node
 
-# Patterns for texts in which each mark is \u0301. A Chinese character is a word.
+# Patterns for the result of _plain_mark, where each mark is \u0301. A Chinese character is a word.
 _CHARACTER = r"[^\W\u3400-\u9fff][\u0301\u200d]*"
 _LETTER = r"[^\W\d_\u3400-\u9fff][\u0301\u200d]*"
 _WORD = re.compile(
@@ -40,7 +40,7 @@ _WORD = re.compile(
 
 
 class Sentence(NamedTuple):
-    """Words of a text, in order; a tag for each word, or None; where it begins in a file."""
+    """The words of a text in order, a tag for each word (or None), and the location in a file."""
 
     text: str
     words: Sequence[str]
@@ -49,14 +49,14 @@ class Sentence(NamedTuple):
 
 
 def of_text(text: str) -> Sentence:
-    """Returns the words of a text as it is written; a mark belongs to the word before it."""
+    """Splits a text into words. A combining mark belongs to the word before it."""
     with_plain_marks = re.sub(r"[^\w\s]", _plain_mark, text)
     spans = (match.span() for match in _WORD.finditer(with_plain_marks))
     return Sentence(text, [text[start:end] for start, end in spans])
 
 
 def _plain_mark(match: Match) -> str:
-    """Returns the same character for each mark; other characters stay."""
+    """Returns \\u0301 for each mark, and other characters unchanged."""
     character = match.group()
     is_skin_tone = "\U0001f3fb" <= character <= "\U0001f3ff"
     is_mark = unicodedata.category(character)[0] == "M" or character == "\u200c"
@@ -66,28 +66,28 @@ def _plain_mark(match: Match) -> str:
 def of_words(
     words: Sequence[str], tags: Optional[Sequence[str]] = None, where: str = ""
 ) -> Sentence:
-    """Returns words with spaces between them; UserError if one is empty or has a line break."""
+    """Joins words by spaces; UserError if a word is empty, or has a tab or a line break."""
     if any(re.search(r"^ *$|[\t\r\n]", word) for word in words):
         raise UserError(f"{where or 'It'} has a word that is empty, or has a tab or line break.")
     return Sentence(" ".join(words), words, tags, where)
 
 
 def tag_locations(sentences: Sequence[Sentence]) -> Dict[str, str]:
-    """Returns where the first sentence with each tag begins."""
+    """Returns {tag: location of the first sentence with this tag}."""
     return {tag: sentence.where for sentence in reversed(sentences) for tag in sentence.tags or ()}
 
 
 def find(data_dir: str, split: str) -> List[str]:
-    """Returns the files whose names have a word for this split alone, such as my_train.txt.
+    """Returns the files whose names have a word for this split only, such as my_train.txt.
 
     Raises:
-      UserError: there is none.
+      UserError: no file has such a name.
     """
     paths = []
     for path in parquet.find(f"{data_dir}/[!.]*"):
         name = os.path.basename(path).lower()
         words = set(re.findall("[a-z]+", name))
-        splits = [each for each, names in _NAMES.items() if words & names]
+        splits = [key for key, names in _NAMES.items() if words & names]
         is_data = files.ending(name) in _ENDINGS and not files.gfile().isdir(path)
         if is_data and splits == [split]:
             paths.append(path)
@@ -104,11 +104,11 @@ def read(
 ) -> List[Sentence]:
     """Returns the sentences of a file.
 
-    CoNLL: a line a word, blank lines and -DOCSTART- between sentences. JSON lines and Parquet:
+    CoNLL: a word per line, blank lines and -DOCSTART- between sentences. JSON lines and Parquet:
     `tokens` and `tags` (or `ner_tags` or `labels`). Test data may lack tags.
 
     Raises:
-      UserError: a line is not as it must be, or a word has no tag where `needs_tags`.
+      UserError: a line has another format, or with `needs_tags`, a word has no tag.
     """
     if files.ending(path) in (*files.JSON_LINES, parquet.ENDING):
         names = parquet.label_names(path) if files.ending(path) == parquet.ENDING else {}
@@ -124,9 +124,9 @@ def read(
 
 
 def _rows(path: str) -> List[Tuple[str, List[str]]]:
-    """The lines of a CoNLL file: place and cells; no cells between sentences.
+    """Returns (location, cells) for each line of a CoNLL file; no cells between sentences.
 
-    The first row says whether a TAB ends a column, or spaces, and how many columns there are. A
+    The first row decides whether tabs or spaces separate columns, and how many columns there are. A
     line that begins with "#" and has another number of columns is a comment.
     """
     lines = files.read_text(path).split("\n")
@@ -152,7 +152,7 @@ def _rows(path: str) -> List[Tuple[str, List[str]]]:
 
 
 def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
-    """The sentences of CoNLL; without tags if their column is missing or that of the words."""
+    """Returns a file's sentences; without tags if tag_column is missing, or is the token column."""
     rows, sentences = _rows(path), []
     numbers = {cells[0] for _, cells in rows if len(cells) > 1}
     is_numbered = {"1", "2"} <= numbers and all(map(_WORD_NUMBER.fullmatch, numbers))  # CoNLL-U
@@ -183,13 +183,13 @@ def _of_conll(path: str, token_column: int, tag_column: int) -> List[Sentence]:
 
 
 def _of_row(row: Row, names: Mapping[str, List[str]]) -> Sentence:
-    """The sentence of a row; `names` are those of numbered tags, by column."""
+    """Returns the sentence of a row. `names`: column of numbered tags -> the tags' names."""
     where, fields = row.where, row.fields
     json_files.check(fields, {"tokens": [str]}, where)
     column = next((name for name in _TAG_COLUMNS if fields.get(name) is not None), "tags")
     labels = names.get(column)
-    kind = range(-1, len(labels)) if labels else str
-    json_files.check(fields, {column: ([kind], None)}, where)
+    tag_type = range(-1, len(labels)) if labels else str
+    json_files.check(fields, {column: ([tag_type], None)}, where)
     tokens, tags = fields["tokens"], fields.get(column)
     if tags is not None and len(tags) != len(tokens):
         raise UserError(f"{where} has {len(tokens)} tokens and {len(tags)} tags.")
@@ -201,14 +201,16 @@ def _of_row(row: Row, names: Mapping[str, List[str]]) -> Sentence:
 def spans(
     text: str, words: Sequence[str], entities: Sequence[schemes.Entity]
 ) -> List[Dict[str, Any]]:
-    """Returns type, text, and first and last character (exclusive) of the entities of a text."""
+    """Returns type, text, and first and last character (exclusive) of each entity."""
     word_spans, end = [], 0
     for word in words:
         start = text.index(word, end)
         end = start + len(word)
         word_spans.append((start, end))
     entity_spans = []
-    for kind, first, last in entities:
+    for entity_type, first, last in entities:
         start, end = word_spans[first][0], word_spans[last][1]
-        entity_spans.append({"type": kind, "text": text[start:end], "start": start, "end": end})
+        entity_spans.append(
+            {"type": entity_type, "text": text[start:end], "start": start, "end": end}
+        )
     return entity_spans

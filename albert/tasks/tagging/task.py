@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tagging, such as the recognition of entities, as a task.
+"""Tagging words, for example to recognize entities, as a task.
 
 A word's tag is predicted at its first token (BERT, arXiv:1810.04805, section 5.3). A sentence that
-is too long is several records.
+is too long is split into several records.
 
 Dimensions: B batch, S sequence, H hidden, L labels.
 """
@@ -35,8 +35,8 @@ class Tagged(NamedTuple):
     """The prediction for a text.
 
     Attributes:
-      words, tags: the words of the text, and a tag for each.
-      entities: what they make: type, text, and its first and last character, exclusive.
+      words, tags: the words of the text, and a tag for each word.
+      entities: type, text, first character and last character (exclusive) of each entity.
     """
 
     text: str
@@ -72,16 +72,16 @@ class TaggingTask(Task):
             _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
-        """Returns what tagging.json says of the task."""
+        """Returns the values of tagging.json."""
         return {**super().describe(is_export), "labels": list(self.labels), **self.decoding()}
 
     def decoding(self) -> Dict[str, Any]:
-        """Returns the scheme, which says what the entities are."""
+        """Returns the scheme, which decides how tags form entities."""
         return {"tag_scheme": self.scheme.name}
 
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[Sentence]:
-        """Reads a split, in the files that flags name or whose names are those of the split."""
+        """Reads a split: from the files that a flag names, or that have the split's name."""
         folder, name = self.flags.data_dir, getattr(self.flags, f"{split}_file")
         if name:
             paths = files.expand_patterns(os.path.join(folder, name), f"{split}_file")
@@ -96,7 +96,7 @@ class TaggingTask(Task):
         return sentences_of_split
 
     def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
-        """Reads a file; checks its tags once the scheme is known."""
+        """Reads a file, and checks its tags if `scheme` is set."""
         columns = (self.flags.token_column, self.flags.tag_column)
         sentences_of_file = tagging_examples.read(path, *columns, needs_tags=needs_tags)
         if needs_tags and self.scheme:
@@ -104,7 +104,7 @@ class TaggingTask(Task):
         return sentences_of_file
 
     def parse(self, text: Any) -> Sentence:
-        """Returns the example for a text, or for a list of words."""
+        """Returns the example for a text or a list of words."""
         if isinstance(text, str):
             return tagging_examples.of_text(text)
         if not isinstance(text, (list, tuple)) or not all(isinstance(word, str) for word in text):
@@ -112,12 +112,12 @@ class TaggingTask(Task):
         return tagging_examples.of_words(text)
 
     def spec(self, is_training: bool) -> batches.FeatureSpec:
-        """Returns the declaration of the records; label_ids are 0 but at first tokens."""
+        """Returns the declaration of the records. Only the first token of a word has a label_id."""
         shape = (self.flags.max_seq_length,)
         return batches.FeatureSpec([batches.Feature(name, shape) for name in self.sequences])
 
     def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
-        """Returns the records of sentences, each token in one of them."""
+        """Returns the records of sentences. Each token is in one record."""
         length = self.flags.max_seq_length
         *ends, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
         numbers = {label: number for number, label in enumerate(self.labels, 1)}
@@ -125,8 +125,8 @@ class TaggingTask(Task):
         for _, words, tags, _ in examples:
             tokens: List[Any] = []
             for pieces, tag in zip(self.tokenizer.encode_ids_batch(list(words)), tags or words):
-                # A tag that the training data lack is learnt as O. A word that cannot be seen has
-                # no pieces.
+                # A tag that is not in the training data counts as O. A word of invisible characters
+                # has no pieces.
                 tokens += zip(pieces or [mask], [numbers.get(tag, 1)] + [0] * len(pieces))
             for first in range(0, len(tokens) or 1, length - 2):
                 part = tokens[first : first + length - 2]
@@ -145,18 +145,18 @@ class TaggingTask(Task):
         dense = modeling.get_dense("tagging", shape, HEAD_INITIALIZER_RANGE)
         logits = tf.tensordot(sequence, dense.kernel, 1) + dense.bias  # [B, S, L]
         outputs = {"predictions": tf.argmax(logits, axis=-1, output_type=tf.int32)}
-        if "label_ids" not in features:  # of an exported model
+        if "label_ids" not in features:  # in an exported model
             return HeadOutput(None, dict(outputs, logits=logits), {})
         labels = features["label_ids"]
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=tf.maximum(labels - 1, 0), logits=logits
         )
-        weights = tf.cast(labels > 0, tf.float32)  # [B, S]; 0 where no word begins
+        weights = tf.cast(labels > 0, tf.float32)  # [B, S]; 1 for the first token of a word
         loss = tf.reduce_sum(weights * losses, 1) / tf.maximum(tf.reduce_sum(weights, 1), 1.0)
         return HeadOutput(loss, dict(outputs, label_ids=labels), {})
 
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
-        """Returns tags and entities. The first tokens have the order of the words."""
+        """Returns tags and entities. Outputs at first tokens are in the order of the words."""
         answers, numbers = [], iter(metrics.label_pairs(outputs)[1].tolist())
         for text, words, *_ in examples:
             tags = [self.labels[next(numbers)] for _ in words]
