@@ -7,8 +7,8 @@
 
 The input has one text per line, or a JSON object with text_a. The output has one JSON object per
 text: the text, and for each [MASK] the most probable tokens with their probabilities. If a text has
-several [MASK], each is filled independently. The model must be a pretrained one, because only
-pretrained models have the head that predicts masked words.
+several [MASK], the command fills each independently. The model must be pretrained and not
+fine-tuned, because only pretrained models have the head that predicts masked words.
 """
 
 import dataclasses

@@ -26,7 +26,7 @@ from albert.util import cli, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
-# Task -> sequences of one example.
+# Task -> sequences per example.
 TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
 GIGA = 1e9
 # Bytes of an activation in each --precision.

@@ -8,7 +8,7 @@
 
 The changes are factorised embeddings, shared layer weights, and sentence-order prediction in place
 of next-sentence prediction (arXiv:1909.11942, section 3.1). The command compares the parameters of
-a published size, or of the model in --albert_dir, with those of a BERT with the same layers. With
+a published size, or of the model in --albert_dir, with a BERT of the same layers. With
 --albert_dir it also prints the probability of each order of the two sentences.
 """
 

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published model sizes and results, as JSON files that ship with the package.
 
-    albert_{base,large,xlarge,xxlarge}_v1   Google's first English models
-    albert_{base,large,xlarge,xxlarge}_v2   the second ones, without dropout
+    albert_{base,large,xlarge,xxlarge}_v1   Google's English models, version 1
+    albert_{base,large,xlarge,xxlarge}_v2   version 2, without dropout
     albert_{base,large,xlarge,xxlarge}_zh   Google's Chinese models
     albert_zh_{tiny,small,base,large,xlarge,xxlarge}   the Chinese models of brightmart/albert_zh
     published                               results and recipes: see `published`
 
-If a checkpoint has its own `albert_config.json`, that takes precedence: some sizes were published
-with two different numbers of heads.
+An `albert_config.json` beside a checkpoint takes precedence: some sizes were published with two
+different numbers of heads.
 """
 
 import pathlib

@@ -28,7 +28,7 @@ accepted_flag = functools.partial(flag, help="No effect here.", group=WITHOUT_EF
 keep_checkpoint_max = functools.partial(  # The flag's name differs between scripts.
     flag,
     5,
-    "Newest checkpoints to keep, besides the best one; 0: keep all.",
+    "Newest checkpoints to keep, besides the best; 0: keep all.",
     lower=0,
     group="Checkpoints",
 )

@@ -128,7 +128,7 @@ def per_cent(task: str, value: float) -> float:
 
 
 class Comparison(NamedTuple):
-    """Your score and a published one, in per cent."""
+    """Your score and a published score, in per cent."""
 
     task: str
     metric: str

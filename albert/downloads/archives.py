@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, List, Tuple
 
 from albert.util.errors import UserError
 
-# An archive that unpacks to more than this many times its size may be made to fill the disk.
+# An archive that unpacks to more than this many times its size may be an attack on the disk.
 _MAX_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
 _FILE_BYTES = 4096  # the disk space of the smallest file

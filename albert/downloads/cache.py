@@ -41,7 +41,7 @@ def obtain(
       flags: the limits. A mirror or hashes replace the addresses or hashes of the sources.
 
     Raises:
-      UserError: the folder is on another machine, or was not made by this function; a file cannot
+      UserError: the folder is on another machine, or another program created it; a file cannot
         be downloaded, has another hash, or is wrong; or the disk is full. Downloaded parts stay.
     """
     if "://" in folder:
@@ -50,7 +50,7 @@ def obtain(
     parent, name = os.path.split(os.path.abspath(folder))
     if not os.path.exists(folder):  # An existing folder is complete, and needs no write access.
         with _threads, folder_lock.held(parent, f"download_{name}", waits=True):
-            if not os.path.exists(folder):  # Another process may have made it in the meantime.
+            if not os.path.exists(folder):  # Another process may have created it by now.
                 _make_folder(os.path.join(parent, name), sources, make, flags=flags)
     if not os.path.exists(f"{folder}.json"):
         raise UserError(f"{folder}.json is missing: {folder} is no download. Use it, or move it.")

@@ -6,7 +6,7 @@
     network.load("output/model.ckpt-best")
     network.run({"input_ids": ids, "input_mask": mask, "segment_ids": segments})
 
-Examples are sorted by length, so that short ones need little padding.
+The network sorts examples by length, so that short examples need little padding.
 
 Dimensions: N examples, B batch, S sequence.
 """
@@ -40,7 +40,9 @@ class Network:
     def __init__(self, task: Any, batch_size: int):
         """Takes an inference.InferenceTask, and the batch size for the longest examples."""
         if not (isinstance(batch_size, int) and batch_size >= 1):
-            raise UserError(f"batch_size is {batch_size!r}; it must be at least 1.")
+            raise UserError(
+                f"batch_size is {batch_size!r}; it must be a whole number of at least 1."
+            )
         self._task, self._batch_size = task, batch_size
         self._lock = threading.Lock()
 

@@ -92,8 +92,8 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
 
     --albert_dir (a folder or a released model) or --albert_hub_module_handle sets
     --albert_config_file, --init_checkpoint and the vocabulary, unless you set them yourself.
-    Without --albert_dir and a module, missing files are those beside --init_checkpoint. If
-    the folder records do_lower_case, its value replaces the default of --do_lower_case.
+    Without --albert_dir and a module, this function searches for missing files beside
+    --init_checkpoint. A do_lower_case that the folder records replaces the flag's default.
 
     Args:
       flags: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,

@@ -5,8 +5,8 @@
     if __name__ == "__main__":
         cli.run(Flags, main, __doc__)
 
-`main(flags)` imports what it runs, so that --help and a wrong flag are answered before
-TensorFlow is loaded. A script of google-research/albert decorates its main with
+`main(flags)` imports the modules that it needs, so that --help and errors in flags do not wait
+for TensorFlow. A script of google-research/albert decorates its main with
 `@reads_flags(Flags)`: programs that import it find its flags on FLAGS and call `main(None)`.
 """
 

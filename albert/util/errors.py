@@ -30,7 +30,7 @@ class UserError(ValueError):
 
 @contextlib.contextmanager
 def needing(extra: str, what: str) -> Iterator[None]:
-    """In this block, a missing package raises an error that tells the user what to install.
+    """In this block, a missing package raises an error with the command that installs it.
 
     Args:
       extra: the extra in setup.py that installs the packages that the block imports.

@@ -7,7 +7,7 @@
         learning_rate: float = flag(2e-5, "Peak learning rate.", lower=0, group="Training")
 
 A subclass changes a default by declaring the field again, and inherits the rest. `parse` reads a
-command line; `--config=run.toml` gives flags from a file, and a run writes its own flags to one.
+command line; `--config=run.toml` gives flags from a file, and each run writes its flags to a file.
 Nothing here imports TensorFlow.
 """
 
@@ -278,7 +278,7 @@ def read(
       fallback: values for flags that neither the command line nor --config sets.
 
     Raises:
-      UserError: an unknown flag, a wrong value, an unexpected argument, or what `check` raises.
+      UserError: an unknown flag, a wrong value, or an unexpected argument; or `check` fails.
     """
     define(kind, flag_values)
     absl_flags.DEFINE_multi_string(CONFIG, [], OWN["--config"], flag_values)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tasks in processes or threads, a limited number at a time; results come in order.
 
-Processes are forked: what they need (a tokenizer, tables) is loaded once before, and its memory is
-shared. Threads read many files, because remote storage answers each request slowly.
+Processes are forked: load a tokenizer or tables before, and all processes share their memory.
+Threads are for many files, because remote storage answers each request slowly.
 """
 
 import collections
@@ -114,7 +114,7 @@ def _call(task: Any) -> Any:
 def in_threads(
     function: Callable[[Any], Any], items: Sequence[Any], name: str = ""
 ) -> Iterator[Any]:
-    """Yields function(item) for each item, in their order, while threads work on the next ones.
+    """Yields function(item) for each item, in their order, while threads work on the next items.
 
     Memory holds only a few results at a time. If items fail, raises the error of the first, as a
     loop does. `name`: the title of the progress in the log.

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's text: everyday stories made from tables, or prose that ships with every CPython.
+"""The demo's text: everyday stories built from tables, or prose that ships with every CPython.
 
 In a story, sentences follow from earlier sentences: who lost the key, which day comes after
 Tuesday, where a hen lives. A small model can learn to infer that. From a million characters of

@@ -203,7 +203,7 @@ def _best(words: Sequence[str], values: np.ndarray, count: int) -> Ranking:
 
 
 def _guess(probabilities: np.ndarray, candidates: Dict[str, List[int]]) -> Ranking:
-    """Returns the most probable words of those with the right number of tokens.
+    """Returns the most probable candidates, words with as many tokens as the missing word.
 
     A word's probability is the product of its tokens' probabilities, normalized over the words.
     """
