@@ -33,7 +33,7 @@ _DRAW_IS_SHORT, _DRAW_LENGTH, _PAIRS = range(3)
 _DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START, _DRAW_FRONT, PAIR_DRAWS = range(6)
 
 
-class Document(NamedTuple):
+class DocumentSpan(NamedTuple):
     """Where a document lies in a TokenizedBlock."""
 
     index: int  # type: ignore[assignment]  # in the corpus: the key of its random numbers
@@ -48,7 +48,7 @@ class TokenizedBlock(NamedTuple):
     ids: np.ndarray  # int32 [T]
     word_starts: np.ndarray  # bool [T]: whether a token starts a word
     borders: np.ndarray  # int64 [sentences + 1]: where each sentence starts; the end of the last
-    documents: List[Document]
+    documents: List[DocumentSpan]
 
 
 class Pairs(NamedTuple):
@@ -70,12 +70,12 @@ def tokenized_block(
     texts: Iterable[Tuple[int, int, Iterable[List[int]]]], word_starts: Any
 ) -> TokenizedBlock:
     """Returns the block of documents given as index, source and the ids of each sentence."""
-    documents: List[Document] = []
+    documents: List[DocumentSpan] = []
     sentences: List[List[int]] = []
     for index, source, tokenized in texts:
         first = len(sentences)
         sentences += filter(None, tokenized)
-        documents.append(Document(index, source, first, len(sentences)))
+        documents.append(DocumentSpan(index, source, first, len(sentences)))
     ids = np.fromiter(itertools.chain.from_iterable(sentences), np.int32)
     borders = np.cumsum([0, *map(len, sentences)])
     return TokenizedBlock(ids, np.array(word_starts, bool), borders, documents)
@@ -146,8 +146,8 @@ def _chunks(
 
 
 def _chunks_of_pass(
-    document: Document,
-    others: Sequence[Document],
+    document: DocumentSpan,
+    others: Sequence[DocumentSpan],
     *,
     borders: List[int],
     target: int,
