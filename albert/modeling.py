@@ -685,7 +685,7 @@ def _add_positions(inputs: tf.Tensor, table: tf.Variable) -> tf.Tensor:
 # ---- pretraining heads ---------------------------------------------------------------------------
 
 
-class HeadOutput(NamedTuple):
+class PretrainingHeadOutput(NamedTuple):
     """The output of a pretraining head."""
 
     loss: tf.Tensor  # float32 []
@@ -720,7 +720,7 @@ def get_masked_lm_output(
       use_xla: use the compiled operations of `ops.fused`. log_probs then have no gradient.
 
     Returns:
-      HeadOutput; loss = sum(weight * cross entropy) / (sum(weight) + 1e-5).
+      PretrainingHeadOutput; loss = sum(weight * cross entropy) / (sum(weight) + 1e-5).
     """
     transformed, weights = _masked_lm_transform(
         albert_config, input_tensor, output_weights, positions=positions, projection=projection
@@ -732,7 +732,7 @@ def get_masked_lm_output(
     )
     total_weight = tf.reduce_sum(example_weights) + 1e-5
     loss = tf.reduce_sum(example_weights * per_example) / total_weight
-    return HeadOutput(loss, per_example, tf.nn.log_softmax(logits))
+    return PretrainingHeadOutput(loss, per_example, tf.nn.log_softmax(logits))
 
 
 def masked_lm_logits(
@@ -780,13 +780,15 @@ def get_sentence_order_output(albert_config, input_tensor, labels):
     """Predicts whether two segments were swapped (arXiv:1909.11942, section 3.1).
 
     `input_tensor` is the pooled output [B, H]; labels are int32 [B] or [B, 1], 1 for swapped.
-    Returns a HeadOutput, whose loss is the mean cross entropy over the batch.
+    Returns a PretrainingHeadOutput, whose loss is the mean cross entropy over the batch.
     """
     logits = sentence_order_logits(albert_config, input_tensor)
     per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels=tf.reshape(labels, [-1]), logits=logits
     )
-    return HeadOutput(tf.reduce_mean(per_example), per_example, tf.nn.log_softmax(logits))
+    return PretrainingHeadOutput(
+        tf.reduce_mean(per_example), per_example, tf.nn.log_softmax(logits)
+    )
 
 
 def sentence_order_logits(albert_config: AlbertConfig, input_tensor: tf.Tensor) -> tf.Tensor:

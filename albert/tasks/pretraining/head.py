@@ -82,7 +82,7 @@ class PretrainingProgram(program.Program):
         }
 
 
-def _losses_and_accuracies(head: modeling.HeadOutput, labels: tf.Tensor) -> Tensors:
+def _losses_and_accuracies(head: modeling.PretrainingHeadOutput, labels: tf.Tensor) -> Tensors:
     # Uses the logits: log_probs of 30,000 words would take far longer. A tie counts as right.
     # (Comparing with the maximum is three times as fast as argmax.)
     logits = head.log_probs.op.inputs[0]
