@@ -70,8 +70,8 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.F
     )
 
 
-class RecordFile(NamedTuple):
-    """A file of pretraining records: its metadata, and a summary of its first records."""
+class PretrainingFile(NamedTuple):
+    """The metadata of a file of pretraining records, and a summary of its first records."""
 
     path: str
     metadata: Dict[str, Any]  # {} if there is none
@@ -85,7 +85,7 @@ class RecordFile(NamedTuple):
 
 def read_files(
     paths: Sequence[str], flags: PretrainingFlags, config: modeling.AlbertConfig
-) -> List[RecordFile]:
+) -> List[PretrainingFile]:
     """Reads the metadata and the first records of files.
 
     Raises:
@@ -94,7 +94,7 @@ def read_files(
     """
     spec = feature_spec(flags.max_seq_length, flags.max_predictions_per_seq)
 
-    def read(path: str) -> RecordFile:
+    def read(path: str) -> PretrainingFile:
         spec.check_file(path)
         sidecar = record_files.read_sidecar(path)
         fingerprint = sidecar.fingerprint if sidecar else {}
@@ -114,7 +114,7 @@ def read_files(
                 largest[name] = max([largest[name], *values])
         if not largest:
             raise UserError(f"{path} holds no records. Create the pretraining data again.")
-        file = RecordFile(path, metadata, largest)
+        file = PretrainingFile(path, metadata, largest)
         _check_fits(file, config)
         if not file.has_masks and not flags.masked_lm_budget:
             raise UserError(
@@ -127,7 +127,7 @@ def read_files(
     return list(parallel.in_threads(read, paths, "Checking the records"))
 
 
-def _check_fits(file: RecordFile, config: modeling.AlbertConfig) -> None:
+def _check_fits(file: PretrainingFile, config: modeling.AlbertConfig) -> None:
     ids = max(file.largest["input_ids"], file.largest["masked_lm_ids"])
     sizes = {
         "vocab_size": max(int(ids) + 1, file.metadata.get("vocab_size") or 0),
@@ -211,7 +211,7 @@ def _decode_record(record, name_to_features):
 
 def masks_on_the_fly(
     flags: PretrainingFlags,
-    files: Sequence[RecordFile],
+    files: Sequence[PretrainingFile],
     *,
     is_training: bool,
     vocabulary: Optional[words.PieceTable] = None,
@@ -270,7 +270,7 @@ def masks_on_the_fly(
 
 
 def _recorded_masks(
-    files: Sequence[RecordFile],
+    files: Sequence[PretrainingFile],
 ) -> Tuple[Dict[str, Any], Optional[Mapping[str, Any]]]:
     """Returns (masking flags, vocabulary) from the metadata; UserError if files differ."""
     first: Any = None

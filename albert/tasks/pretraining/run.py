@@ -14,7 +14,7 @@ from albert.fine_tuning_utils import Vocabulary
 from albert.formats import checkpoints, model_folder, model_vocabulary
 from albert.models import released
 from albert.pretraining_data import words
-from albert.tasks.pretraining import features as pretraining_records
+from albert.tasks.pretraining import features as pretraining_features
 from albert.tasks.pretraining.flags import PretrainingFlags
 from albert.tasks.pretraining.head import PretrainingProgram, evaluation_results
 from albert.training import estimators, evaluation, hooks, program, workflow
@@ -26,7 +26,7 @@ from albert.util.errors import UserError
 _LOGGER = logging.getLogger("albert")
 
 
-RecordFiles = List[pretraining_records.RecordFile]
+PretrainingFiles = List[pretraining_features.PretrainingFile]
 
 
 class Pretraining(workflow.Workflow):
@@ -54,7 +54,7 @@ class Pretraining(workflow.Workflow):
         """Checks the first records of each file; raises ValueError if they do not fit the model."""
         flags, config = self.flags, self.config
         fine_tuning_utils.check_length(flags.max_seq_length, config)
-        self.training_files: RecordFiles = []
+        self.training_files: PretrainingFiles = []
         if flags.do_train or not flags.eval_file:
             self.training_files = self._read_files("input_file")
         self.evaluation_files = self.training_files
@@ -72,9 +72,9 @@ class Pretraining(workflow.Workflow):
         if flags.do_train and self.is_chief:
             self.vocabulary = find_vocabulary(flags, self.training_files)
 
-    def _read_files(self, flag: str) -> RecordFiles:
+    def _read_files(self, flag: str) -> PretrainingFiles:
         paths = file_utils.expand_patterns(getattr(self.flags, flag), flag)
-        return pretraining_records.read_files(paths, self.flags, self.config)
+        return pretraining_features.read_files(paths, self.flags, self.config)
 
     # ---- training ----
 
@@ -98,7 +98,7 @@ class Pretraining(workflow.Workflow):
         """Returns hashes of records, configuration and vocabulary, and the last step."""
         flags = self.flags
 
-        def fingerprint(file: pretraining_records.RecordFile) -> List[Any]:
+        def fingerprint(file: pretraining_features.PretrainingFile) -> List[Any]:
             stamp = provenance.stamp(file.path)
             return [stamp["size"], stamp["sample"], flags.masked_lm_budget and file.metadata]
 
@@ -112,13 +112,13 @@ class Pretraining(workflow.Workflow):
         }
 
     def _input_fn(
-        self, files: RecordFiles, *, is_training: bool, **options: Any
+        self, files: PretrainingFiles, *, is_training: bool, **options: Any
     ) -> estimators.InputFn:
         """Returns the input function; `options` are arguments of input_fn_builder."""
         flags, tokenizer, vocabulary = self.flags, self._tokenizer, None
         if flags.masked_lm_budget and tokenizer:
             vocabulary = words.piece_table(tokenizer.vocab, tokenizer.sp_model)
-        return pretraining_records.input_fn_builder(
+        return pretraining_features.input_fn_builder(
             [file.path for file in files],
             flags.max_seq_length,
             flags.max_predictions_per_seq,
@@ -126,7 +126,7 @@ class Pretraining(workflow.Workflow):
             seed=flags.seed,
             padding=flags.padding,
             index_folder=flags.output_dir,
-            transform=pretraining_records.masks_on_the_fly(
+            transform=pretraining_features.masks_on_the_fly(
                 flags, files, is_training=is_training, vocabulary=vocabulary
             ),
             **options,
@@ -142,7 +142,7 @@ class Pretraining(workflow.Workflow):
         folder, batch_size = flags.output_dir, flags.eval_batch_size
         warn_of_deleted(flags)
         paths = [file.path for file in self.evaluation_files]
-        paths, steps = pretraining_records.evaluation_part(
+        paths, steps = pretraining_features.evaluation_part(
             paths, batch_size, flags.max_eval_steps, index_folder=folder
         )
         files = self.evaluation_files[: len(paths)]
@@ -174,7 +174,7 @@ class Pretraining(workflow.Workflow):
         return summary, summary.best.metrics if summary.best else {}
 
 
-def find_vocabulary(flags: PretrainingFlags, files: RecordFiles) -> Optional[Vocabulary]:
+def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optional[Vocabulary]:
     """Returns the records' vocabulary. If it is missing, logs a warning and returns None.
 
     Raises ValueError if --output_dir has another vocabulary.

@@ -23,7 +23,7 @@ from albert.pretraining_data import instances as pretraining_instances
 from albert.pretraining_data import masking, random_keys, words
 from albert.pretraining_data import pairs as segment_pairs
 from albert.pretraining_data.flags import RecordFlags
-from albert.tasks.pretraining import features as pretraining_records
+from albert.tasks.pretraining import features as pretraining_features
 from albert.util import cli
 
 _SPECIAL = ("[CLS]", "[SEP]")
@@ -164,7 +164,7 @@ def write_instance_to_example_files(
       ValueError: an instance does not fit max_seq_length and max_predictions_per_seq.
     """
     predictions = max_predictions_per_seq * (1 + _flags().do_permutation)
-    spec = pretraining_records.feature_spec(max_seq_length, predictions)
+    spec = pretraining_features.feature_spec(max_seq_length, predictions)
     fingerprint = {"maker": "write_instance_to_example_files"}
 
     def row(instance: TrainingInstance) -> Dict[str, Any]:
