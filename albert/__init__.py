@@ -68,7 +68,7 @@ def load(
         if files.gfile().exists(os.path.join(folder, name)):
             model_class = getattr(importlib.import_module(module), class_name)
             return model_class(folder, checkpoint, **options)
-    from albert.models import encoder
+    from albert.models import pretrained
 
-    source = encoder.find_source(albert_dir=folder, init_checkpoint=checkpoint)
-    return encoder.Embedder(source, **options)
+    source = pretrained.find_source(albert_dir=folder, init_checkpoint=checkpoint)
+    return pretrained.Embedder(source, **options)

@@ -16,7 +16,7 @@ import functools
 import os
 from typing import Optional
 
-from albert.configs.flags import TokenizerFlags
+from albert.configs.shared_flags import TokenizerFlags
 from albert.util import cli
 from albert.util.flags import flag
 
@@ -40,16 +40,16 @@ class Flags(TokenizerFlags):
 def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.formats import model_folder
-    from albert.models import encoder, released
+    from albert.models import pretrained, released
 
     folder, checkpoint = released.local_folder(flags.albert_directory), flags.checkpoint_name
-    model = encoder.find_source(
+    model = pretrained.find_source(
         flags,
         needs_vocabulary=False,
         albert_dir=folder,
         init_checkpoint=checkpoint and os.path.join(folder, checkpoint),
     )
-    build = functools.partial(encoder.pretraining_outputs, model.config)
+    build = functools.partial(pretrained.pretraining_outputs, model.config)
     model_folder.export(model, build, flags.export_path)
 
 

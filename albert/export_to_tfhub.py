@@ -15,7 +15,7 @@ import functools
 import os
 from typing import Optional
 
-from albert.configs.flags import accepted_flag
+from albert.configs.shared_flags import accepted_flag
 from albert.util import cli
 from albert.util.flags import BaseFlags, flag
 
@@ -49,14 +49,14 @@ def main(flags: Flags) -> None:
     import tensorflow.compat.v1 as tf
 
     from albert.formats import hub
-    from albert.models import encoder, released
+    from albert.models import pretrained, released
 
     folder = released.local_folder(flags.albert_directory)
 
     def path_of(name: Optional[str]) -> Optional[str]:
         return name and os.path.join(folder, name)
 
-    model = encoder.find_source(
+    model = pretrained.find_source(
         flags,
         albert_dir=folder,
         albert_config_file=path_of(flags.config_name),
@@ -68,7 +68,7 @@ def main(flags: Flags) -> None:
     listing = os.path.splitext(model.vocabulary.base_name)[0] + ".vocab"
     if flags.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
         assets.append(os.path.join(folder, flags.spm_vocab_name or listing))
-    build = functools.partial(encoder.pretraining_outputs, model.config)
+    build = functools.partial(pretrained.pretraining_outputs, model.config)
     hub.write(flags.export_path, model, build, assets=assets, format=flags.format)
 
 

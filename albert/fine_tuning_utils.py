@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.configs.flags import EncoderFlags, TokenizerFlags
+from albert.configs.shared_flags import EncoderFlags, TokenizerFlags
 from albert.runtimes import hub_module as hub
 from albert.util import files
 from albert.util.errors import UserError

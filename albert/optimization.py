@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 import tensorflow.compat.v1 as tf
 
-from albert.configs.flags import OptimizerFlags
+from albert.configs.shared_flags import OptimizerFlags
 from albert.runtimes import compat
 from albert.util import wording
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import lamb_optimizer, optimization
-from albert.configs.flags import OptimizerFlags
+from albert.configs.shared_flags import OptimizerFlags
 from albert.runtimes import compat
 from tests.support import recorded
 

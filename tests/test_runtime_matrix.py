@@ -11,9 +11,9 @@ import pathlib
 import numpy as np
 import pytest
 
-from albert.configs.flags import EncoderFlags
+from albert.configs.shared_flags import EncoderFlags
 from albert.formats import exported as programs
-from albert.models import encoder
+from albert.models import pretrained
 from albert.tasks.squad import task as squad
 from albert.util import flags as flags_lib
 from tests.support import (
@@ -65,8 +65,8 @@ def answer(folder, output, flags):
 
 def embed(flag):
     """Vectors of the model that a flag names."""
-    source = encoder.find_source(flags_lib.parse(EncoderFlags, [flag, "--max_seq_length=24"]))
-    with encoder.Embedder(source, pooling="mean") as model:
+    source = pretrained.find_source(flags_lib.parse(EncoderFlags, [flag, "--max_seq_length=24"]))
+    with pretrained.Embedder(source, pooling="mean") as model:
         return model.embed(TEXTS)
 
 

@@ -22,7 +22,7 @@ from albert.util import cli, files
 def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.formats import albert_zh, huggingface
-    from albert.models import encoder, released
+    from albert.models import pretrained, released
 
     folder = released.local_folder(flags.input_dir)
     flags = flags.replace(input_dir=folder)
@@ -30,7 +30,7 @@ def main(flags: Flags) -> None:
         if flags.direction == "from_huggingface":
             report = huggingface.from_huggingface(flags, new_folder)
         else:
-            model = encoder.find_source(flags, needs_vocabulary=False, albert_dir=folder)
+            model = pretrained.find_source(flags, needs_vocabulary=False, albert_dir=folder)
             if flags.direction == "to_huggingface":
                 report = huggingface.to_huggingface(flags, model, new_folder)
             else:

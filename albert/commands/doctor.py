@@ -18,7 +18,7 @@ import tempfile
 import time
 from typing import List, Tuple
 
-from albert.configs.flags import TokenizerFlags
+from albert.configs.shared_flags import TokenizerFlags
 from albert.util import cli, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -117,7 +117,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
     import tensorflow.compat.v1 as tf
 
     from albert import modeling
-    from albert.data import batches
+    from albert.data import record_format
     from albert.runtimes import compat
     from albert.tasks.pretraining import features as pretraining_features
     from albert.tasks.pretraining.flags import PretrainingFlags
@@ -134,7 +134,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
         ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [4, 128]))
         features = pretraining_features.feature_spec(128, 20).features
         batch = {feature.name: tf.ones([4, *feature.shape], feature.dtype) for feature in features}
-        batch = batches.integers_to_int32(dict(batch, input_ids=ids))
+        batch = record_format.integers_to_int32(dict(batch, input_ids=ids))
         spec = PretrainingProgram(flags, config).model_fn(batch, None, "train", {})
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())

@@ -16,7 +16,7 @@ import json
 import logging
 from typing import Any, BinaryIO
 
-from albert.configs.flags import EncoderFlags, output_flag
+from albert.configs.shared_flags import EncoderFlags, output_flag
 from albert.models.flags import LAST_LAYER, POOLINGS, TextFlags
 from albert.util import cli, files
 from albert.util.errors import UserError
@@ -39,10 +39,10 @@ class Flags(EncoderFlags, TextFlags):
 
 def main(flags: Flags) -> None:
     """Writes the vectors of all texts. Raises UserError."""
-    from albert.models import encoder, text_files
+    from albert.models import pretrained, text_files
 
-    with encoder.Embedder(
-        encoder.find_source(flags),
+    with pretrained.Embedder(
+        pretrained.find_source(flags),
         pooling=flags.pooling,
         layer=flags.layer,
         precision_name=flags.precision,

@@ -15,7 +15,7 @@ import dataclasses
 import json
 from typing import Any, Iterable, List, Optional, Sequence
 
-from albert.configs.flags import EncoderFlags, data_flag, output_flag
+from albert.configs.shared_flags import EncoderFlags, data_flag, output_flag
 from albert.models.flags import TextFlags
 from albert.util import cli
 from albert.util.errors import UserError
@@ -33,11 +33,11 @@ class Flags(EncoderFlags, TextFlags):
 
 def main(flags: Flags) -> None:
     """Answers all texts. Raises UserError."""
-    from albert.models import encoder, text_files
+    from albert.models import pretrained, text_files
     from albert.models.inference import Model
 
-    source = encoder.find_source(flags)
-    task = encoder.MaskTask(source, count=flags.count, precision_name=flags.precision)
+    source = pretrained.find_source(flags)
+    task = pretrained.MaskTask(source, count=flags.count, precision_name=flags.precision)
     with Model(task, source.checkpoint, batch_size=flags.predict_batch_size) as model:
         text_files.announce(model, flags)
 

@@ -21,7 +21,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from albert import configs
 from albert.configs import published
-from albert.configs.flags import MemoryFlags
+from albert.configs.shared_flags import MemoryFlags
 from albert.util import cli, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag

@@ -24,7 +24,7 @@ import json
 import logging
 from typing import Any, List, Optional, Sequence
 
-from albert.configs.flags import data_flag, model_flag, output_flag
+from albert.configs.shared_flags import data_flag, model_flag, output_flag
 from albert.models.flags import TextFlags
 from albert.tasks.classification.flags import ExitFlags
 from albert.util import cli, files

@@ -109,15 +109,15 @@ def changes(flags: Flags) -> str:
       UserError: the size is unknown, or the model cannot be used.
     """
     from albert import modeling, tokenization
-    from albert.models import encoder, inference
+    from albert.models import inference, pretrained
 
     name, texts = flags.albert_dir or flags.name or DEFAULT_NAME, TEXTS[flags.language]
     if flags.text_a and flags.text_b:
         texts = flags.text_a, flags.text_b, texts[2]
     if flags.albert_dir:
-        model = encoder.find_source(albert_dir=flags.albert_dir)
+        model = pretrained.find_source(albert_dir=flags.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize_text
-        with inference.Model(encoder.OrderTask(model), model.checkpoint) as order_model:
+        with inference.Model(pretrained.OrderTask(model), model.checkpoint) as order_model:
             probabilities = order_model.predict([texts[:2], texts[1::-1]])
         guesses = [
             f"; the model's guess: {value:.1%} in order, {1 - value:.1%} swapped"

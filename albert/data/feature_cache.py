@@ -27,7 +27,7 @@ from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, 
 
 import numpy as np
 
-from albert.data import batches, record_files
+from albert.data import record_files, record_format
 from albert.util import files, parallel, progress, provenance
 from albert.util.errors import UserError
 
@@ -57,7 +57,7 @@ def build_records(
     path: str,
     *,
     fingerprint: Mapping[str, Any],
-    spec: batches.FeatureSpec,
+    spec: record_format.FeatureSpec,
     items: Callable[[], Sequence[Any]],
     convert: Callable[[Sequence[Any]], Conversion],
     exact_path: bool = False,

@@ -17,8 +17,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence,
 
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches as input_pipeline
-from albert.data import record_files
+from albert.data import record_files, record_format, shuffling
 
 # Each distinct length is a separate shape, with its own memory and compiled code.
 LENGTH_MULTIPLE = 16
@@ -34,14 +33,14 @@ Features = Dict[str, tf.Tensor]
 class Padding(NamedTuple):
     """How to pad sequences."""
 
-    mode: str = "longest"  # one of configs.flags.PADDINGS
+    mode: str = "longest"  # one of configs.shared_flags.PADDINGS
     # The features to cut, along the last dimension.
     features: Tuple[str, ...] = ("input_ids", "input_mask", "segment_ids")
 
 
 def input_fn(
     file: Union[str, Sequence[str]],
-    spec: input_pipeline.FeatureSpec,
+    spec: record_format.FeatureSpec,
     *,
     is_training: bool,
     batch_size: Optional[int] = None,
@@ -75,7 +74,7 @@ def input_fn(
         """Returns the batches for one core."""
         size = params.get("batch_size", batch_size) if padding or use_tpu else batch_size
         if is_training:
-            shard = input_pipeline.input_shard(params)
+            shard = shuffling.input_shard(params)
             return training_batches(
                 paths,
                 spec,
@@ -86,13 +85,13 @@ def input_fn(
                 seed=seed,
                 **reading,
             )
-        read = functools.partial(input_pipeline.evaluation_batches, paths, spec, batch_size=size)
+        read = functools.partial(shuffling.evaluation_batches, paths, spec, batch_size=size)
         if padding:
             return cut(read(transform=_with_numbers), padding)
         served = read(pad_final_batch=drop_remainder)
         if drop_remainder:
             served = served.take(sum(map(record_files.count_records, paths)) // size)
-        keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
+        keep = shuffling.as_written(lambda batch: {name: batch[name] for name in spec.names})
         return served.map(keep)
 
     return batches
@@ -100,12 +99,12 @@ def input_fn(
 
 def training_batches(
     files: Sequence[str],
-    spec: input_pipeline.FeatureSpec,
+    spec: record_format.FeatureSpec,
     *,
     padding: Padding,
     batch_size: int,
     start_batch: int = 0,
-    shard: input_pipeline.InputShard = input_pipeline.WHOLE,
+    shard: shuffling.InputShard = shuffling.WHOLE,
     **reading: Any,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches. Batch n depends only on (seed, n).
@@ -122,12 +121,12 @@ def training_batches(
         shard.batches_per_step.
       shard: the batches of an update that this reader serves.
       reading: seed, shuffle_window, transform (which sees sequences of full length) and
-        index_folder of `batches.seeded_batches`.
+        index_folder of `shuffling.seeded_batches`.
 
     Returns:
       A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
     """
-    served = input_pipeline.seeded_batches
+    served = shuffling.seeded_batches
     if padding.mode != "bucket":
         reading.update(batch_size=batch_size, start_batch=start_batch, shard=shard)
         batches = served(files, spec, **reading)
@@ -135,7 +134,7 @@ def training_batches(
     sizes = [shard.count * shard.batches_per_step, batch_size]  # batches per update, B
     total = sizes[0] * batch_size
     mask = next(feature for feature in spec.features if feature.name == _MASK)
-    most = min(_BATCHES_PER_POOL, _TOKENS_PER_POOL // (total * input_pipeline.size_of(mask.shape)))
+    most = min(_BATCHES_PER_POOL, _TOKENS_PER_POOL // (total * record_format.size_of(mask.shape)))
     index = record_files.load(files, folder=reading.get("index_folder"), enough=most * total)
     pool = max(1, min(most, sum(file.count for file in index) // total))  # K, at most an epoch
     first_pool, skipped = divmod(start_batch, pool * shard.batches_per_step)
@@ -152,7 +151,7 @@ def training_batches(
         return {name: tf.gather(value, order) for name, value in features.items()}
 
     pools = served(files, spec, **reading).enumerate(first_pool)
-    batches = pools.map(input_pipeline.as_written(split)).unbatch()
+    batches = pools.map(shuffling.as_written(split)).unbatch()
     return cut(batches.skip(skipped), padding)
 
 
@@ -179,4 +178,4 @@ def cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
         sequences = {name: features[name][..., :rounded] for name in padding.features}
         return dict(features, **sequences)
 
-    return batches.map(input_pipeline.as_written(shorter)).prefetch(tf.data.experimental.AUTOTUNE)
+    return batches.map(shuffling.as_written(shorter)).prefetch(tf.data.experimental.AUTOTUNE)

@@ -9,7 +9,7 @@ import os
 import shutil
 from typing import List
 
-from albert.downloads import archives, cache
+from albert.downloads import archives, verified_cache
 from albert.downloads.data_set_table import DataSet
 from albert.downloads.flags import USUAL, TransferFlags
 from albert.util.errors import UserError
@@ -38,7 +38,7 @@ def obtain(data_set: DataSet, data_dir: str, flags: TransferFlags = USUAL) -> st
             )
         return folder
     make = _make_mrpc if data_set.name == "mrpc" else _unpack
-    cache.obtain(folder, data_set.sources, functools.partial(make, data_set), flags=flags)
+    verified_cache.obtain(folder, data_set.sources, functools.partial(make, data_set), flags=flags)
     return folder
 
 

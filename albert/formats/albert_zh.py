@@ -8,9 +8,9 @@ import numpy as np
 
 from albert import modeling
 from albert.fine_tuning_utils import Vocabulary
-from albert.formats import checkpoints, model_folder, names
+from albert.formats import checkpoints, model_folder, variable_names
 from albert.formats.checkpoints import Entry, Values
-from albert.formats.names import Report
+from albert.formats.variable_names import Report
 from albert.util.errors import UserError
 
 _TABLE = "bert/embeddings/word_embeddings"
@@ -65,9 +65,9 @@ def from_albert_zh(
     config, values = modeling.AlbertConfig.from_dict(flags), dict(values)
     if f"{_TABLE}_1" in values:  # its name in the older checkpoints
         values.setdefault(_TABLE, values.pop(f"{_TABLE}_1"))
-    table = names.albert_zh(config, len(values.get("output_bias", ())))
-    values, report = names.rename(
-        table, values, to_ours=True, required={names.ENCODER}, strict=("bert/",)
+    table = variable_names.albert_zh(config, len(values.get("output_bias", ())))
+    values, report = variable_names.rename(
+        table, values, to_ours=True, required={variable_names.ENCODER}, strict=("bert/",)
     )
     # Do not report heads that the model does not have.
     missing = [entry for entry in report.missing if entry.name.startswith("bert/")]
@@ -96,7 +96,7 @@ def to_google_layout(
             "Google's layout. To convert a model of albert_zh, use from_albert_zh --layout=google."
         )
     values = dict(values)
-    projection = values.pop(f"{names.MAPPING}/kernel", None)
+    projection = values.pop(f"{variable_names.MAPPING}/kernel", None)
     if projection is not None:
         product = values[_TABLE].astype(np.float64) @ projection.astype(np.float64)  # [V, H]
         values[_TABLE] = product.astype(np.float32)

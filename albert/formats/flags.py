@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from typing import Optional
 
-from albert.configs.flags import TokenizerFlags
+from albert.configs.shared_flags import TokenizerFlags
 from albert.util.flags import BaseFlags, flag
 
 CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a model's folder

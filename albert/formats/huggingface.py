@@ -16,12 +16,12 @@ from albert.formats import (
     huggingface_tokenizer,
     model_folder,
     model_vocabulary,
-    names,
+    variable_names,
 )
 from albert.formats.checkpoints import Values
 from albert.formats.flags import HEADS, SPM_MODEL_NAME, ConversionFlags
 from albert.formats.model_folder import Source
-from albert.formats.names import (
+from albert.formats.variable_names import (
     CLASSIFIER,
     ENCODER,
     MASKED_WORDS,
@@ -54,13 +54,13 @@ def _rename(
     """Returns the head's name, the renamed weights of encoder, pooler and head, and the report."""
     biases = ("classifier.bias", "output_bias", "tagging/bias")
     label_count = next((len(source[name]) for name in biases if name in source), 0)
-    table = names.huggingface(config, label_count)
-    present = {part for part in table if names.is_in(source, table[part], to_ours=to_ours)}
+    table = variable_names.huggingface(config, label_count)
+    present = {part for part in table if variable_names.is_in(source, table[part], to_ours=to_ours)}
     if head == "auto":
         head = next(head for head, parts in _PARTS.items() if present.issuperset(parts[:1]))
     parts = _PARTS[head]
     strict = ("albert.",) if to_ours else ("bert/",)
-    values, report = names.rename(
+    values, report = variable_names.rename(
         {part: table[part] for part in (ENCODER, POOLER, *parts)},
         source,
         to_ours=to_ours,
@@ -83,7 +83,7 @@ def to_huggingface(flags: ConversionFlags, model: Source, folder: str) -> Report
     huggingface_files.check_variant(config)
     description, description_name = model_vocabulary.read_description(flags.input_dir)
     source, head = checkpoints.read(model.checkpoint), flags.head
-    is_v2 = any(name.startswith(names.SQUAD_V2_SCOPES) for name in source)
+    is_v2 = any(name.startswith(variable_names.SQUAD_V2_SCOPES) for name in source)
     if head == "auto" and is_v2:
         raise UserError(
             "transformers does not support the head of run_squad_v2. To convert only the encoder, "

@@ -20,7 +20,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.formats.checkpoints import Values
-from albert.formats.names import huggingface_groups
+from albert.formats.variable_names import huggingface_groups
 from albert.util import files, json_files
 from albert.util.errors import UserError
 

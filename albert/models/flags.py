@@ -9,12 +9,7 @@ import dataclasses
 import os
 from typing import NamedTuple, Optional
 
-from albert.configs.flags import (
-    PRECISIONS,
-    data_flag,
-    output_flag,
-    speed_flag,
-)
+from albert.configs.shared_flags import PRECISIONS, data_flag, output_flag, speed_flag
 from albert.formats.flags import SPM_MODEL_NAME
 from albert.util import wording
 from albert.util.errors import UserError

@@ -20,8 +20,8 @@ from typing import Any, Callable, Counter, Dict, Iterator, List, Optional, Seque
 import numpy as np
 
 from albert.data import feature_cache
-from albert.data.batches import FeatureSpec
 from albert.data.packing import SEQUENCES, Arrays
+from albert.data.record_format import FeatureSpec
 from albert.models.network import Network, check_finite, joined
 from albert.util import parallel
 from albert.util.errors import UserError

@@ -3,7 +3,7 @@
 """Finds the model that flags name: in a folder, in a TF-Hub module, or among the released models.
 
 A release in the cache folder is always complete. Its files are as in the archive; a release of
-albert_zh is converted. A record lists the downloads (see downloads.cache).
+albert_zh is converted. A record lists the downloads (see downloads.verified_cache).
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import Mapping, Optional, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.downloads import archives, cache
+from albert.downloads import archives, verified_cache
 from albert.downloads.flags import USUAL, Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
 from albert.formats import albert_zh, model_folder, model_vocabulary
@@ -74,7 +74,7 @@ def obtain(
             )
             shutil.rmtree(unpacked)
 
-    cache.obtain(folder, [source], make, flags=flags)
+    verified_cache.obtain(folder, [source], make, flags=flags)
     return _model_folder(folder)
 
 

@@ -6,12 +6,7 @@ import dataclasses
 import functools
 from typing import Optional, Tuple
 
-from albert.configs.flags import (
-    TokenizerFlags,
-    data_flag,
-    output_flag,
-    speed_flag,
-)
+from albert.configs.shared_flags import TokenizerFlags, data_flag, output_flag, speed_flag
 from albert.util.flags import BaseFlags, flag
 
 TEXT_FIELD = "text"  # of JSON lines

@@ -236,7 +236,7 @@ def _visits(number: np.ndarray, keys: np.ndarray, index_bits: int) -> Tuple[np.n
 def masking(
     *, flags: DataFlags, seed: int, vocabulary: PieceTable
 ) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
-    """Returns a transform for data.batches.seeded_batches.
+    """Returns a transform for data.shuffling.seeded_batches.
 
     It takes the features of N records, [N, ...], and their positions in the stream, int64 [N], and
     returns the features with new input_ids [N, S] and masked_lm_positions, masked_lm_ids,

@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 
 import tensorflow.compat.v1 as tf
 
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.runtimes import compat
 from albert.util import json_files, stop_signals
 from albert.util.errors import UserError

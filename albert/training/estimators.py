@@ -24,15 +24,15 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.data import record_files
-from albert.formats import checkpoints, model_folder
+from albert.formats import model_folder
 from albert.models import network
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
-from albert.training import distribution, origin
+from albert.training import distribution, origin, resuming
 from albert.training import hooks as training_hooks
-from albert.util import files, progress, provenance, stop_signals
+from albert.util import files, progress, stop_signals
 from albert.util.errors import UserError, in_one_line
 
 _LOGGER = logging.getLogger("albert")
@@ -45,26 +45,6 @@ _GRADIENT_STOP = "gradient norm is not finite"
 
 ModelFn = Callable[..., Any]  # (features, labels, mode, params) -> TPUEstimatorSpec
 InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # params, with batch_size -> batches
-
-
-# ---------------------------------------------------------------------------------------------
-# Output folder: ownership and resumption.
-
-
-def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
-    """Raises ValueError if the folder has a model with another configuration."""
-    path = os.path.join(output_dir, model_folder.CONFIG_NAME)
-    if not tf.io.gfile.exists(path):
-        return
-    # Parse it, so that a missing key equals its default.
-    present = modeling.AlbertConfig.from_json_file(path).to_dict()
-    differences = provenance.difference(present, config.to_dict())
-    if differences:
-        raise UserError(
-            f"The model in --output_dir={output_dir} has another configuration: "
-            f"{differences}. Choose another --output_dir. To start from the weights in this one, "
-            f"pass it as --init_checkpoint. If you want the change, first remove {path}."
-        )
 
 
 def announce(flags: TrainingFlags, config: modeling.AlbertConfig, data: str) -> None:
@@ -81,95 +61,6 @@ def announce(flags: TrainingFlags, config: modeling.AlbertConfig, data: str) -> 
         device = devices.training_line(1 if is_alone else flags.num_devices, does)
     model = model_folder.model_summary(config, not getattr(flags, "do_lower_case", True))
     _LOGGER.info("%s on %s in %s. %s", model, data, flags.precision, device)
-
-
-def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.Checkpoint]:
-    """Returns the newest intact checkpoint: its values are finite and match their checksums.
-
-    Returns None if there is no checkpoint, or only the initial weights of a training in this
-    folder: then training starts again with the weights that the flags name. All processes of a run
-    get the same result. Corrupt checkpoints stay in the folder.
-
-    Args:
-      is_ours: whether this process writes to the folder. If so, it removes partly written files,
-        and updates the file `checkpoint`, which tells TensorFlow what to restore.
-
-    Raises:
-      UserError: all checkpoints are corrupt, and a new training would overwrite them.
-    """
-    present, resumed = checkpoints.list_checkpoints(output_dir), None
-    for checkpoint in reversed(present):
-        damage = checkpoints.find_damage(checkpoint.path, must_be_finite=True)
-        if not damage:
-            resumed = checkpoint
-            break
-        _LOGGER.warning("Skipping corrupt checkpoint %s (%s).", checkpoint.path, damage)
-    if not resumed and any(checkpoint.step for checkpoint in present):
-        raise UserError(
-            f"All checkpoints in --output_dir={output_dir} are corrupt, and a new training would "
-            f"overwrite {present[-1].path}. Copy intact checkpoints there, or choose another "
-            "--output_dir."
-        )
-    state = os.path.join(output_dir, "checkpoint")
-    began_here = origin.read(output_dir).get("initial_weights") is not None
-    if resumed and not resumed.step and began_here:
-        # No step is lost, and the flags may name other weights or another seed.
-        resumed = None
-        if is_ours and tf.io.gfile.exists(state):
-            tf.io.gfile.remove(state)
-    if is_ours and tf.io.gfile.isdir(output_dir):
-        for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
-            tf.io.gfile.rmtree(leftover)
-        if resumed:
-            older = [f'"model.ckpt-{step}"\n' for step, _ in present if step <= resumed.step]
-            newest = f"model_checkpoint_path: {older[-1]}"
-            before = files.read_bytes(state) if tf.io.gfile.exists(state) else b""
-            # If the file has paths, TensorFlow may restore or delete files in other folders.
-            if not before.startswith(newest.encode()) or b"/" in before:
-                lines = [f"all_model_checkpoint_paths: {name}" for name in older]
-                files.atomic_write_text(state, newest + "".join(lines))
-        elif tf.io.gfile.exists(state):
-            tf.io.gfile.rename(state, files.unused_name(state))  # it may be another program's
-    return resumed
-
-
-def agreed_resume_point(
-    flags: TrainingFlags, input_hashes: Mapping[str, Any] = {}
-) -> Optional[checkpoints.Checkpoint]:
-    """Returns `resume_point`. Workers first wait for each other and compare their results.
-
-    They also compare their flags, and the hashes in `input_hashes`.
-
-    Raises:
-      UserError: workers have different flags, data or models, or begin at different steps.
-    """
-    resumed = resume_point(flags.output_dir, is_ours=distribution.is_chief(flags))
-    if flags.distribution_strategy != distribution.MULTI_WORKER:
-        return resumed
-    addresses, rank = distribution.read_cluster()
-    # As text, because NaN != NaN.
-    values = flags.command_line.to_dict()
-    ours = {f"--{name}": str(value) for name, value in values.items()}
-    del ours["--output_dir"]  # a shared folder may have several names
-    ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
-    for name, value in input_hashes.items():
-        if resumed and name == "initial_weights":  # a resumed run does not use them
-            continue
-        ours[f"the hash of the {name.replace('_', ' ')}"] = str(value)
-    first, *others = distribution.roll_call(addresses, rank, ours)
-    for address, theirs in zip(addresses[1:], others):
-        for name in first:
-            if first[name] != theirs.get(name):
-                raise UserError(
-                    f"{name} is {first[name]} at {addresses[0]} and {theirs.get(name)} at "
-                    f"{address}. Give every worker the same flags, data and model, and the same "
-                    "--output_dir on a file system that all share, or gs://."
-                )
-    return resumed
-
-
-# ---------------------------------------------------------------------------------------------
-# Estimators.
 
 
 def run_config(
@@ -351,7 +242,7 @@ def train(
       stop_signals.Stopped: a signal stopped the training; the last step is saved.
     """
     hashes = {**input_hashes, "initial_weights": origin.weights_hash(flags.init_checkpoint)}
-    resumed = agreed_resume_point(flags, hashes)
+    resumed = resuming.agreed_resume_point(flags, hashes)
     if resumed:
         hashes["initial_weights"] = origin.check(flags, hashes, resumed.step, last_step=max_steps)
         if resumed.step >= max_steps:

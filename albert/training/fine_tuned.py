@@ -16,7 +16,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple, Type
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from albert.configs.flags import FineTuningFlags
+from albert.configs.shared_flags import FineTuningFlags
 from albert.formats import (
     checkpoints,
     exported,

@@ -16,12 +16,12 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 
 from albert.configs import published
-from albert.configs.flags import FineTuningFlags
+from albert.configs.shared_flags import FineTuningFlags
 from albert.data import feature_cache, padded_batches, record_files
 from albert.formats import checkpoints, model_vocabulary
 from albert.models import inference
 from albert.runtimes import compat
-from albert.training import estimators, evaluation, fine_tuned, hooks, program, workflow
+from albert.training import estimators, evaluation, fine_tuned, hooks, program, resuming, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.training.metrics import confusion_matrix, label_pairs
 from albert.training.program import FineTuningProgram, training_length
@@ -90,7 +90,7 @@ class FineTuning(workflow.Workflow):
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
         flags, task = self.flags, self.task
         folder, config = flags.output_dir, self.config
-        estimators.check_output_dir(folder, config)
+        resuming.check_output_dir(folder, config)
         fine_tuned.check_description(task)
         steps = [checkpoint.step for checkpoint in evaluation.list_checkpoints(folder)]
         if flags.checkpoint or not (flags.do_train or flags.wait_for_checkpoints_minutes):

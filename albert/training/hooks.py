@@ -19,7 +19,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.formats import checkpoints
 from albert.runtimes import compat
 from albert.training import distribution, evaluation, origin

@@ -19,10 +19,10 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
 from albert.configs import published
-from albert.configs.flags import TaskFlags
+from albert.configs.shared_flags import TaskFlags
 from albert.formats import checkpoints, exported, model_folder
 from albert.formats.flags import ModelExportFlags
-from albert.models import encoder, text_files
+from albert.models import pretrained, text_files
 from albert.models.flags import TextFlags
 from albert.training import fine_tuned
 from albert.training.evaluation import LOSSES
@@ -97,7 +97,7 @@ class _Encoder:
 
     metric = "cosine"
 
-    def __init__(self, model: encoder.Embedder, flags: ModelExportFlags):
+    def __init__(self, model: pretrained.Embedder, flags: ModelExportFlags):
         source, length = model.task.source, flags.max_seq_length
         fine_tuning_utils.check_length(length, source.config)
         self.max_seq_length = length or source.max_seq_length
@@ -105,7 +105,7 @@ class _Encoder:
         self._output = model.task.output
         model.task.source = source._replace(max_seq_length=self.max_seq_length)
         self.files = model_folder.portable_files(source.config, source.vocabulary)
-        self.build = functools.partial(encoder.pretraining_outputs, source.config, heads=())
+        self.build = functools.partial(pretrained.pretraining_outputs, source.config, heads=())
         texts = text_files.read_texts(flags_lib.make(TextFlags, input_file=flags.eval_file))
         self.examples = [text for group in texts for text in group]
 
@@ -135,7 +135,7 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
         task = getattr(importlib.import_module(module), kind)
     with files.atomic_folder(flags.output_dir) as folder:
         model = load(flags.model_dir, flags.checkpoint, task=task)
-        is_encoder = isinstance(model, encoder.Embedder)
+        is_encoder = isinstance(model, pretrained.Embedder)
         subject: Any = (_Encoder if is_encoder else _FineTuned)(model, flags)
         subject.examples = subject.examples[: flags.eval_examples or None]
         if not len(subject.examples):

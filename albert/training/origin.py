@@ -13,7 +13,7 @@ from typing import Any, Dict, Mapping, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.formats import checkpoints
 from albert.training import evaluation
 from albert.util import flags as flags_lib

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
-from albert.configs.flags import FineTuningFlags, TrainingFlags
+from albert.configs.shared_flags import FineTuningFlags, TrainingFlags
 from albert.fine_tuning_utils import Encoder, Head
 from albert.formats import warm_start as checkpoint_init
 from albert.runtimes import estimator as tf_estimator

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple, Type
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
-from albert.configs.flags import FineTuningFlags
+from albert.configs.shared_flags import FineTuningFlags
 from albert.models.inference import InferenceTask, Outputs
 from albert.util.errors import UserError
 

@@ -6,7 +6,7 @@ import contextlib
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert import modeling
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.training import distribution, estimators, hooks, origin
 from albert.training.evaluation import EvaluationSummary
 from albert.util import folder_lock

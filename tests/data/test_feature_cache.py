@@ -8,9 +8,9 @@ import pathlib
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches, feature_cache, record_files
+from albert.data import feature_cache, record_files, record_format
 
-SPEC = batches.FeatureSpec([batches.Feature("value", (2,))])
+SPEC = record_format.FeatureSpec([record_format.Feature("value", (2,))])
 
 
 def _convert(chunk):

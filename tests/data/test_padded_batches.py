@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.configs import flags
-from albert.data import batches as input_pipeline
-from albert.data import padded_batches, record_files
+from albert.configs import shared_flags
+from albert.data import padded_batches, record_files, record_format, shuffling
 from tests.support.number_records import served
 
 S, COUNT = 64, 45
 SEQUENCES = padded_batches.Padding().features
-SPEC = input_pipeline.FeatureSpec(
+SPEC = record_format.FeatureSpec(
     [
-        *(input_pipeline.Feature(name, (S,)) for name in SEQUENCES),
-        *(input_pipeline.Feature(name, ()) for name in ("number", "is_real_example")),
+        *(record_format.Feature(name, (S,)) for name in SEQUENCES),
+        *(record_format.Feature(name, ()) for name in ("number", "is_real_example")),
     ]
 )
 
@@ -70,7 +69,7 @@ def test_bucket_is_the_same_on_every_runtime(file):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", flags.PADDINGS)
+@pytest.mark.parametrize("mode", shared_flags.PADDINGS)
 def test_training_resumes_and_is_shared_by_readers(file, mode):
     whole = training(file, mode, 20)
     for start in (5, 17):
@@ -86,7 +85,7 @@ def test_training_resumes_and_is_shared_by_readers(file, mode):
                 [part["number"] for part in training(file, mode, 14, **options, shard=shard)],
                 [7, 4],
             )
-            for shard in (input_pipeline.InputShard(reader, 2, 2) for reader in (0, 1))
+            for shard in (shuffling.InputShard(reader, 2, 2) for reader in (0, 1))
         ]
         found = np.sort(np.concatenate(shares, axis=1))
         np.testing.assert_array_equal(found, np.sort([batch["number"] for batch in steps]))

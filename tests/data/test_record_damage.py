@@ -6,8 +6,7 @@ import functools
 
 import pytest
 
-from albert.data import batches as input_pipeline
-from albert.data import record_files
+from albert.data import record_files, shuffling
 from tests.support import (
     classification_data,
     damaged_files,
@@ -16,7 +15,7 @@ from tests.support import (
     training_scripts,
 )
 
-TRAINING = functools.partial(input_pipeline.seeded_batches, seed=1)
+TRAINING = functools.partial(shuffling.seeded_batches, seed=1)
 
 
 def flip(path, number):
@@ -26,7 +25,7 @@ def flip(path, number):
     damaged_files.flip_bit(path, start + 12 + len(records[number]) // 2)
 
 
-EVALUATION = input_pipeline.evaluation_batches
+EVALUATION = shuffling.evaluation_batches
 
 
 @pytest.mark.parametrize("serve, number", [(TRAINING, 63), (EVALUATION, 1), (EVALUATION, 99)])

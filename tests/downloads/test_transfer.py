@@ -7,7 +7,7 @@ import base64
 import numpy as np
 import pytest
 
-from albert.downloads import cache, transfer
+from albert.downloads import transfer, verified_cache
 from albert.downloads.flags import TransferFlags
 from albert.util.errors import UserError
 from tests.support import file_server
@@ -52,10 +52,10 @@ def test_fetch_uses_a_login_and_does_not_show_it(server, tmp_path, caplog):
     caplog.set_level("DEBUG", "albert")
     shown = []
     for name in ("nothing", "model"):
-        source = cache.Source(server.url.replace("//", "//me:p@ssword@") + f"/{name}")
+        source = verified_cache.Source(server.url.replace("//", "//me:p@ssword@") + f"/{name}")
         server.answers = [CUT] if name == "model" else []
         try:
-            cache.obtain(f"{tmp_path}/{name}", [source], lambda paths, folder: None)
+            verified_cache.obtain(f"{tmp_path}/{name}", [source], lambda paths, folder: None)
         except ValueError as error:
             shown.append(str(error))
     shown += [path.read_text("utf-8") for path in tmp_path.glob("*.json")] + caplog.messages

@@ -22,7 +22,6 @@ import albert
 from albert import configs, modeling, tokenization
 from albert.formats import huggingface_tokenizer, model_vocabulary
 from albert.formats.flags import ConversionFlags
-from albert.models import encoder
 from albert.models.inference import Model
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
@@ -130,8 +129,8 @@ def test_pipelines_answer_as_ours(environment, tmp_path):
         assert shares == pytest.approx(model.predict([pair])[0].probabilities, abs=1e-5)
     with albert.load(pretrained) as model:
         np.testing.assert_allclose(vector, model.embed([pair])[0], atol=1e-5)
-    source = encoder.find_source(albert_dir=str(pretrained))
-    with Model(encoder.MaskTask(source), source.checkpoint) as model:
+    source = pretrained.find_source(albert_dir=str(pretrained))
+    with Model(pretrained.MaskTask(source), source.checkpoint) as model:
         proposals = model.predict([masked])[0][0]
     assert best == pytest.approx([one.probability for one in proposals], abs=1e-5)
 

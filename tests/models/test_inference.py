@@ -10,7 +10,7 @@ import pytest
 from albert import tokenization
 from albert.commands import embed, fill_mask
 from albert.formats import model_folder
-from albert.models import encoder
+from albert.models import pretrained
 from albert.models.inference import Model
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -46,7 +46,7 @@ def alone(archive, source, text):
 def test_embed_of_mixed_lengths_equals_each_alone(archive, source):
     expected = [alone(archive, source, text) for text in TEXTS]
     for pooling in ("pooled", "mean", "first"):
-        with encoder.Embedder(source, pooling=pooling, batch_size=2) as model:
+        with pretrained.Embedder(source, pooling=pooling, batch_size=2) as model:
             vectors = model.embed(TEXTS)
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, [item[pooling] for item in expected], atol=1e-5)
@@ -54,7 +54,7 @@ def test_embed_of_mixed_lengths_equals_each_alone(archive, source):
 
 def test_embed_layer_counts_from_1_or_the_last(source):
     first, same, last = (
-        encoder.Embedder(source, pooling="mean", layer=layer).embed(TEXTS[:1])
+        pretrained.Embedder(source, pooling="mean", layer=layer).embed(TEXTS[:1])
         for layer in (1, -2, 2)
     )
     np.testing.assert_array_equal(first, same)
@@ -62,7 +62,7 @@ def test_embed_layer_counts_from_1_or_the_last(source):
 
 
 def test_embed_cuts_long_texts(source):
-    with encoder.Embedder(source, pooling="mean") as model:
+    with pretrained.Embedder(source, pooling="mean") as model:
         long, longer = model.embed(["bird " * 40, "bird " * 40 + "king"])
         np.testing.assert_array_equal(long, longer)
         assert model.embed([]).shape == (0, 16)
@@ -73,7 +73,7 @@ def test_embed_cuts_long_texts(source):
 
 def test_embedder_refuses_unknown_precision(source):
     with pytest.raises(ValueError, match="float64"):
-        encoder.Embedder(source, precision_name="float64")
+        pretrained.Embedder(source, precision_name="float64")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_embedder_refuses_unknown_precision(source):
 )
 def test_embedder_refuses_wrong_option(source, pooling, layer, batch_size, named):
     with pytest.raises(UserError, match=named):
-        encoder.Embedder(source, pooling=pooling, layer=layer, batch_size=batch_size)
+        pretrained.Embedder(source, pooling=pooling, layer=layer, batch_size=batch_size)
 
 
 # ---- Words for [MASK].
@@ -96,7 +96,7 @@ def test_embedder_refuses_wrong_option(source, pooling, layer, batch_size, named
 
 @pytest.mark.slow
 def test_fill_gives_words_of_the_head_at_the_mask(archive, source):
-    with Model(encoder.MaskTask(source, count=3), source.checkpoint) as model:
+    with Model(pretrained.MaskTask(source, count=3), source.checkpoint) as model:
         several = model.predict(["a [MASK] bird [MASK]", "[MASK] went home ."])
     assert [len(masks) for masks in several] == [2, 1]
     first, mask, last = source.tokenizer.required_ids(["[CLS]", "[MASK]", "[SEP]"])
@@ -112,7 +112,7 @@ def test_fill_gives_words_of_the_head_at_the_mask(archive, source):
 
 def test_fill_keeps_the_tokens_around_masks(source, monkeypatch):
     found, tokenizer = [], source.tokenizer
-    with Model(encoder.MaskTask(source), source.checkpoint) as model:
+    with Model(pretrained.MaskTask(source), source.checkpoint) as model:
         run = model.network.run
         monkeypatch.setattr(model.network, "run", lambda given: found.append(given) or run(given))
         model.predict(["once the [MASK].", "once the [MASK] near."])

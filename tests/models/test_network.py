@@ -9,8 +9,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data.batches import Feature, FeatureSpec
 from albert.data.packing import SEQUENCES
+from albert.data.record_format import Feature, FeatureSpec
 from albert.models import inference, network
 from tests.support import damaged_files, graphs, pretrained_models
 

@@ -10,7 +10,7 @@ import pytest
 from albert import export_checkpoints, export_to_tfhub
 from albert.commands import convert_checkpoint, plan
 from albert.downloads.flags import TransferFlags
-from albert.models import encoder, released
+from albert.models import pretrained, released
 from albert.models.flags import find_release
 from tests.support import (
     albert_zh_models,
@@ -181,7 +181,7 @@ def test_folder_without_a_part_is_refused(copied):
     ):
         (copied / missing).unlink()
         with pytest.raises(ValueError, match=words):
-            encoder.find_source(albert_dir=str(copied))
+            pretrained.find_source(albert_dir=str(copied))
 
 
 def test_several_vocabularies_are_refused(copied):

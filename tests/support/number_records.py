@@ -8,7 +8,7 @@ import itertools
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
-from albert.data.batches import Feature, FeatureSpec
+from albert.data.record_format import Feature, FeatureSpec
 from tests.support import graphs
 
 NUMBER = FeatureSpec([Feature("number", (), tf.int64)])

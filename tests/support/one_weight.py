@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.util import files, flags

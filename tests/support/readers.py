@@ -27,7 +27,7 @@ from pyarrow import parquet as pyarrow_parquet
 from albert import modeling, tokenization
 from albert.commands.demo import runs
 from albert.data import parquet, record_files
-from albert.downloads import archives, cache, transfer
+from albert.downloads import archives, transfer, verified_cache
 from albert.downloads.flags import Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
 from albert.formats import (
@@ -213,7 +213,7 @@ def read_marker(path):
 def read_download(path):
     folder = path[: -len(".json")]
     os.makedirs(folder, exist_ok=True)
-    cache.obtain(folder, [Source("https://localhost/x", 64 * "a")], lambda *_: None)
+    verified_cache.obtain(folder, [Source("https://localhost/x", 64 * "a")], lambda *_: None)
 
 
 def read_note(path):
@@ -227,7 +227,7 @@ def read_counts(path):
 
 
 def read_demo(path):
-    with contextlib.redirect_stdout(io.StringIO()), runs.held(folder_of(path), "", m="base"):
+    with contextlib.redirect_stdout(io.StringIO()), runs.open_run(folder_of(path), "", m="base"):
         return True
 
 

@@ -11,8 +11,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining
-from albert.configs.flags import TrainingFlags
-from albert.data import batches
+from albert.configs.shared_flags import TrainingFlags
+from albert.data import shuffling
 from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, program
@@ -142,7 +142,7 @@ def test_num_replicas_counts_gpus(monkeypatch, worker):
 
 def test_input_shard_of_worker_has_batch_per_device():
     context = tf.distribute.InputContext(3, 1, 12)
-    assert batches.input_shard({"input_context": context}) == (1, 3, 4)
+    assert shuffling.input_shard({"input_context": context}) == (1, 3, 4)
 
 
 def place_among_six_replicas(number):

@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, run_pretraining
 from albert.runtimes import devices
-from albert.training import distribution, estimators, evaluation, hooks, origin
+from albert.training import distribution, estimators, evaluation, hooks, origin, resuming
 from albert.util import flags as flags_lib
 from albert.util import progress
 from albert.util.errors import UserError
@@ -63,10 +63,10 @@ def test_output_dir_of_another_configuration_is_refused(tmp_path):
     # What is left out has its default.
     written = {"vocab_size": 10, "hidden_size": 4, "num_attention_heads": 2, "share_type": "all"}
     write_json(tmp_path / "albert_config.json", written)
-    estimators.check_output_dir(path, modeling.AlbertConfig.from_dict(CONFIG))
+    resuming.check_output_dir(path, modeling.AlbertConfig.from_dict(CONFIG))
     wider = modeling.AlbertConfig.from_dict(dict(CONFIG, hidden_size=8))
     with pytest.raises(UserError, match=f"{path}.*hidden_size"):
-        estimators.check_output_dir(path, wider)
+        resuming.check_output_dir(path, wider)
 
 
 def test_failed_start_does_not_claim_the_folder(tmp_path, monkeypatch):
@@ -98,10 +98,10 @@ def test_resume_point_is_newest_whole_checkpoint(tmp_path, caplog):
     before = {path.name: path.read_bytes() for path in tmp_path.glob("model.*")}
     (tmp_path / "model.ckpt-20_temp_abc").mkdir()  # of a process that was killed
     # Workers, who mend nothing, find the same.
-    assert estimators.resume_point(str(tmp_path), is_ours=False).step == 4
+    assert resuming.resume_point(str(tmp_path), is_ours=False).step == 4
     assert restored_by_tensorflow(tmp_path) == "model.ckpt-16"
     caplog.clear()
-    assert estimators.resume_point(str(tmp_path)).step == 4
+    assert resuming.resume_point(str(tmp_path)).step == 4
     assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
     named = [f"model.ckpt-{step}" in line for step, line in zip((16, 12, 8), caplog.messages)]
     assert named == [True] * 3 and len(caplog.messages) == 3
@@ -113,37 +113,37 @@ def test_resume_point_without_whole_checkpoint_is_none_at_step_0_only(tmp_path):
         save(tmp_path, step)
         damaged_files.damage(tmp_path / f"model.ckpt-{step}")
         if not step:
-            assert estimators.resume_point(str(tmp_path)) is None
+            assert resuming.resume_point(str(tmp_path)) is None
             assert restored_by_tensorflow(tmp_path) is None
     with pytest.raises(ValueError, match="model.ckpt-4"):
-        estimators.resume_point(str(tmp_path))
+        resuming.resume_point(str(tmp_path))
 
 
 @pytest.mark.parametrize("kind", damaged_files.STATES)
 def test_resume_point_is_found_despite_damaged_state(tmp_path, kind):
     content = damaged_files.STATES[kind]
     (tmp_path / "checkpoint").write_bytes(content)
-    assert estimators.resume_point(str(tmp_path)) is None
+    assert resuming.resume_point(str(tmp_path)) is None
     assert restored_by_tensorflow(tmp_path) is None
     save(tmp_path, 0, 4)
     (tmp_path / "checkpoint").write_bytes(content)
-    assert estimators.resume_point(str(tmp_path), is_ours=False).step == 4
+    assert resuming.resume_point(str(tmp_path), is_ours=False).step == 4
     assert (tmp_path / "checkpoint").read_bytes() == content
-    assert estimators.resume_point(str(tmp_path)).step == 4
+    assert resuming.resume_point(str(tmp_path)).step == 4
     assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
 
 
 def test_resume_point_is_found_in_copied_folder_or_without_state(tmp_path):
     original, copy = tmp_path / "original", tmp_path / "copy"
-    assert estimators.resume_point(str(original)) is None
+    assert resuming.resume_point(str(original)) is None
     save(original, 4, 8)
     shutil.copytree(original, copy)
-    assert estimators.resume_point(str(copy)).path == f"{copy}/model.ckpt-8"
+    assert resuming.resume_point(str(copy)).path == f"{copy}/model.ckpt-8"
     paths = tf.train.get_checkpoint_state(str(copy)).all_model_checkpoint_paths
     # Those that TensorFlow deletes by and by.
     assert {pathlib.Path(path).parent for path in paths} == {copy}
     (original / "checkpoint").unlink()
-    assert estimators.resume_point(str(original)).step == 8
+    assert resuming.resume_point(str(original)).step == 8
 
 
 def test_checkpoint_of_another_model_is_refused(tmp_path):

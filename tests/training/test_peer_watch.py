@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from albert import run_pretraining, run_squad_v2
-from albert.training import distribution, estimators
+from albert.training import distribution, estimators, resuming
 from albert.util import flags as flags_lib
 from tests.support import one_weight
 from tests.support.workers import MULTI_WORKER, free_addresses, tf_config
@@ -101,7 +101,7 @@ def meet(monkeypatch, flags, others=()):
 
     with monkeypatch.context() as patch:
         patch.setattr(distribution, "roll_call", roll_call)
-        estimators.agreed_resume_point(flags)
+        resuming.agreed_resume_point(flags)
     return said[0]
 
 

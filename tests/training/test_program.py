@@ -7,7 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.formats import warm_start
 from albert.training import estimators, program
 from tests.support import one_weight

@@ -14,7 +14,7 @@ SCRIPT = '''"""Says what the script is for."""
 import logging
 import sys
 from albert.util import cli
-from albert.configs.flags import TrainingFlags
+from albert.configs.shared_flags import TrainingFlags
 from albert.util.errors import UserError
 
 

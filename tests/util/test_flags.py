@@ -12,7 +12,7 @@ import pytest
 from absl import flags as absl_flags
 
 from albert import commands
-from albert.configs import flags as shared
+from albert.configs import shared_flags as shared
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from albert.util.flags import flag

@@ -25,7 +25,7 @@ from albert.commands.demo.corpus import Corpus, Finder, by_frequency, word_finde
 from albert.data import record_files
 from albert.data.packing import POSITIONS, pack
 from albert.formats.warm_start import Tensors
-from albert.models import encoder, inference
+from albert.models import inference, pretrained
 from albert.training import evaluation
 
 _GUESSES = 5
@@ -49,7 +49,7 @@ class Question(NamedTuple):
     end: int
     spans: List[Tuple[int, int]]  # start and end of each token; equal for [CLS] and [SEP]
     masked: List[int]  # the word's tokens
-    rows: List[encoder.Row]  # with the gap, without it, and with the halves swapped
+    rows: List[pretrained.Row]  # with the gap, without it, and with the halves swapped
 
     @property
     def with_gap(self) -> str:
@@ -96,13 +96,13 @@ class Findings(NamedTuple):
         )
 
 
-class Reader(encoder.MaskTask):
+class Reader(pretrained.MaskTask):
     """Answers questions with both pretraining heads, and with the attention of the layers."""
 
     def build(self, features: Tensors, **options: Any) -> Tensors:
         """Builds the heads and the attention."""
         config, positions = self.config, features[POSITIONS]
-        outputs = encoder.pretraining_outputs(config, features, with_attention=True)
+        outputs = pretrained.pretraining_outputs(config, features, with_attention=True)
         layers = tf.transpose(outputs["attention_probs"], [0, 3, 1, 2, 4])  # [B, S, L, N, S]
         words = tf.nn.softmax(outputs["mlm_logits"])  # [B * P, V]
         return {

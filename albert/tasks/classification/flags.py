@@ -6,8 +6,14 @@ import dataclasses
 import functools
 from typing import Any, Optional
 
-from albert.configs import flags as shared
-from albert.configs.flags import data_flag, evaluation_flag, model_flag, output_flag, training_flag
+from albert.configs import shared_flags as shared
+from albert.configs.shared_flags import (
+    data_flag,
+    evaluation_flag,
+    model_flag,
+    output_flag,
+    training_flag,
+)
 from albert.tasks.classification.task_table import (
     CHINESE_TASKS,
     CUSTOM,

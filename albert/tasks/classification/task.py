@@ -15,7 +15,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 import numpy as np
 
 from albert import fine_tuning_utils
-from albert.data import batches, feature_cache
+from albert.data import feature_cache, record_format
 from albert.data.records import record_of
 from albert.models import inference
 from albert.tasks.classification import features as classifier_features
@@ -178,7 +178,7 @@ class ClassifierTask(Task):
             )
         return InputExample("", *parts)
 
-    def spec(self, is_training: bool) -> batches.FeatureSpec:
+    def spec(self, is_training: bool) -> record_format.FeatureSpec:
         """Returns the declaration of the records."""
         return classifier_features.feature_spec(self.flags.max_seq_length, self.is_regression)
 

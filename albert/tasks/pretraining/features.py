@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
 from albert import modeling
-from albert.data import batches, padded_batches, record_files
+from albert.data import padded_batches, record_files, record_format, shuffling
 from albert.pretraining_data import instances, masking, words
 from albert.pretraining_data.flags import DataFlags
 from albert.tasks.pretraining.flags import PretrainingFlags
@@ -46,14 +46,14 @@ _EVALUATION_SEED = 0  # results must not depend on the training's seed
 # Records.
 
 
-def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.FeatureSpec:
+def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> record_format.FeatureSpec:
     """Returns the declaration of a pretraining record: S tokens, and up to P predictions.
 
     With --do_permutation, data creation writes records with room for twice as many predictions.
     """
     sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
-    feature = batches.Feature
-    return batches.FeatureSpec(
+    feature = record_format.Feature
+    return record_format.FeatureSpec(
         (
             feature("input_ids", sequence),
             feature("input_mask", sequence),
@@ -169,7 +169,7 @@ def input_fn_builder(
       start_step: training begins with the batch of this step.
       max_batches: maximum batches of an evaluation.
       index_folder: cache folder for the records' offsets.
-      padding: one of configs.flags.PADDINGS; in evaluation, bucket works like longest.
+      padding: one of configs.shared_flags.PADDINGS; in evaluation, bucket works like longest.
       transform: the result of `masks_on_the_fly`.
     """
     del num_cpu_threads
@@ -182,9 +182,9 @@ def input_fn_builder(
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], which is the size for one core."""
-        shard = batches.input_shard(params)
+        shard = shuffling.input_shard(params)
         read = functools.partial(
-            batches.evaluation_batches,
+            shuffling.evaluation_batches,
             input_files,
             spec,
             batch_size=params["batch_size"],
@@ -196,7 +196,7 @@ def input_fn_builder(
         if not params.get("use_tpu"):
             return padded_batches.cut(dataset, pad)
         # Each TPU core needs a batch in each step, even after the last record.
-        weightless = batches.as_written(
+        weightless = shuffling.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
         )
         return dataset.concatenate(read(max_batches=1).map(weightless).repeat())
@@ -206,7 +206,7 @@ def input_fn_builder(
 
 def _decode_record(record, name_to_features):
     """Returns the features of a serialized tf.Example, with integers as int32."""
-    return batches.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
+    return record_format.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
 
 
 def masks_on_the_fly(

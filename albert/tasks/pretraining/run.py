@@ -17,7 +17,7 @@ from albert.pretraining_data import words
 from albert.tasks.pretraining import features as pretraining_features
 from albert.tasks.pretraining.flags import PretrainingFlags
 from albert.tasks.pretraining.head import PretrainingProgram, evaluation_results
-from albert.training import estimators, evaluation, hooks, program, workflow
+from albert.training import estimators, evaluation, hooks, program, resuming, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.util import files as file_utils
 from albert.util import parallel, provenance, wording
@@ -65,7 +65,7 @@ class Pretraining(workflow.Workflow):
                 flags.vocab_file, False, flags.spm_model_file
             )
             tokenization.check_vocab_size(self._tokenizer, config.vocab_size)
-        estimators.check_output_dir(flags.output_dir, config)
+        resuming.check_output_dir(flags.output_dir, config)
         paths = [file.path for file in self.training_files or self.evaluation_files]
         count, names = wording.counted(len(paths), "file"), wording.listed(paths, most=1)
         estimators.announce(flags, config, f"{count} of records ({names})")

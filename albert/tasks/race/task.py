@@ -13,7 +13,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from albert.data import batches, feature_cache
+from albert.data import feature_cache, record_format
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.models import network
 from albert.tasks.race import examples as race_examples
@@ -74,7 +74,7 @@ class RaceTask(Task):
         endings = race_examples.endings_of(question, options)
         return InputExample("", article, None, endings, options=options)
 
-    def spec(self, is_training: bool) -> batches.FeatureSpec:
+    def spec(self, is_training: bool) -> record_format.FeatureSpec:
         """Returns the declaration of the records."""
         return race_features.feature_spec(self.flags.max_seq_length)
 

@@ -6,8 +6,8 @@ import dataclasses
 import functools
 from typing import Optional
 
-from albert.configs import flags as shared
-from albert.configs.flags import accepted_flag, data_flag, evaluation_flag, training_flag
+from albert.configs import shared_flags as shared
+from albert.configs.shared_flags import accepted_flag, data_flag, evaluation_flag, training_flag
 from albert.util.flags import flag
 
 _file = functools.partial(data_flag, None, path=True)

@@ -5,8 +5,8 @@
 import dataclasses
 from typing import Optional
 
-from albert.configs import flags as shared
-from albert.configs.flags import data_flag
+from albert.configs import shared_flags as shared
+from albert.configs.shared_flags import data_flag
 from albert.tasks.tagging import schemes
 from albert.util.flags import flag
 

@@ -16,7 +16,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data import batches, feature_cache
+from albert.data import feature_cache, record_format
 from albert.data.packing import SEQUENCES, pack
 from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
 from albert.tasks.tagging import examples as tagging_examples
@@ -111,10 +111,12 @@ class TaggingTask(Task):
             raise UserError("It must be a text or a list of words.")
         return tagging_examples.of_words(text)
 
-    def spec(self, is_training: bool) -> batches.FeatureSpec:
+    def spec(self, is_training: bool) -> record_format.FeatureSpec:
         """Returns the declaration of the records. Only the first token of a word has a label_id."""
         shape = (self.flags.max_seq_length,)
-        return batches.FeatureSpec([batches.Feature(name, shape) for name in self.sequences])
+        return record_format.FeatureSpec(
+            [record_format.Feature(name, shape) for name in self.sequences]
+        )
 
     def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
         """Returns the records of sentences. Each token is in one record."""

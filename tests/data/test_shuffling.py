@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches as input_pipeline
-from albert.data import record_files
-from albert.data.batches import WHOLE, Feature, FeatureSpec, InputShard
+from albert.data import record_files, shuffling
+from albert.data.record_format import Feature, FeatureSpec
+from albert.data.shuffling import WHOLE, InputShard
 from tests.support import graphs, number_records, recorded
 from tests.support.number_records import NUMBER, served
 
@@ -21,7 +21,7 @@ from tests.support.number_records import NUMBER, served
 def _numbers(paths, steps, **flags):
     """Batches of seeded_batches as an array [steps, B]."""
     flags = dict({"batch_size": 4, "seed": 5}, **flags)
-    elements = served(lambda: input_pipeline.seeded_batches(paths, NUMBER, **flags), steps)
+    elements = served(lambda: shuffling.seeded_batches(paths, NUMBER, **flags), steps)
     return np.array([element["number"] for element in elements])
 
 
@@ -150,10 +150,10 @@ def test_batch_larger_than_the_data(tmp_path):
     assert sorted(batch.tolist()) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
-TRAINING = functools.partial(input_pipeline.seeded_batches, seed=1)
+TRAINING = functools.partial(shuffling.seeded_batches, seed=1)
 
 
-@pytest.mark.parametrize("serve", [TRAINING, input_pipeline.evaluation_batches])
+@pytest.mark.parametrize("serve", [TRAINING, shuffling.evaluation_batches])
 def test_batches_name_unfit_file(data, tmp_path, serve):
     first, second = number_records.write(tmp_path, [5, 5])
     os.truncate(second, os.path.getsize(second) - 1)
@@ -175,14 +175,14 @@ def test_batches_name_unfit_file(data, tmp_path, serve):
 def test_input_shard_of_a_tpu_host(is_tpu, shard):
     context = mock.Mock()
     context.current_input_fn_deployment.return_value = (None, 1, 2, 4)
-    assert input_pipeline.input_shard({"use_tpu": is_tpu, "context": context}) == shard
+    assert shuffling.input_shard({"use_tpu": is_tpu, "context": context}) == shard
 
 
 # ---------------------------------------------------------------------------- reading: evaluation
 
 
 def _evaluation(paths, **flags):
-    return served(lambda: input_pipeline.evaluation_batches(paths, NUMBER, **flags))
+    return served(lambda: shuffling.evaluation_batches(paths, NUMBER, **flags))
 
 
 @pytest.mark.parametrize("pads, reality", [(True, [1, 0, 0]), (False, [1])])

@@ -19,10 +19,10 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.configs.flags import PRECISIONS, EncoderFlags
+from albert.configs.shared_flags import PRECISIONS, EncoderFlags
 from albert.data import feature_cache
-from albert.data.batches import Feature, FeatureSpec
 from albert.data.packing import POSITIONS, SEQUENCES, pack
+from albert.data.record_format import Feature, FeatureSpec
 from albert.formats import checkpoints, exported
 from albert.formats.model_folder import Source
 from albert.formats.warm_start import Tensors
