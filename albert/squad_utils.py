@@ -13,7 +13,8 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from albert.data import padded_batches, record_format
+from albert.data import padded_batches
+from albert.data.record_format import FeatureSpec
 from albert.tasks.squad import decoding, head, metrics
 from albert.tasks.squad import features as squad_features
 from albert.tasks.squad.examples import SquadExample, read_squad_examples  # noqa: F401
@@ -56,9 +57,7 @@ def input_fn_builder(input_file, seq_length, is_training, drop_remainder, use_tp
       is_v2: whether to read p_mask.
     """
     features = squad_features.feature_spec(seq_length, is_training).features
-    spec = record_format.FeatureSpec(
-        [feature for feature in features if is_v2 or feature.name != "p_mask"]
-    )
+    spec = FeatureSpec([feature for feature in features if is_v2 or feature.name != "p_mask"])
     return padded_batches.input_fn(
         input_file,
         spec,

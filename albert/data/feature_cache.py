@@ -27,7 +27,8 @@ from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, 
 
 import numpy as np
 
-from albert.data import record_files, record_format
+from albert.data import record_files
+from albert.data.record_format import FeatureSpec
 from albert.util import files, parallel, progress, provenance
 from albert.util.errors import UserError
 
@@ -57,7 +58,7 @@ def build_records(
     path: str,
     *,
     fingerprint: Mapping[str, Any],
-    spec: record_format.FeatureSpec,
+    spec: FeatureSpec,
     items: Callable[[], Sequence[Any]],
     convert: Callable[[Sequence[Any]], Conversion],
     exact_path: bool = False,

@@ -12,25 +12,24 @@ from typing import Any, List, Mapping, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
-from albert.data import record_files, record_format
+from albert.data import record_files
 from albert.data.packing import SEQUENCES, pack
+from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.tasks.classification.examples import InputExample
 from albert.util import wording
 from albert.util.errors import UserError
 
 
-def feature_spec(max_seq_length: int, is_regression: bool) -> record_format.FeatureSpec:
+def feature_spec(max_seq_length: int, is_regression: bool) -> FeatureSpec:
     """Returns the declaration of the records.
 
     input_ids, input_mask and segment_ids are int64 [S]; label_ids is int64 [] (for regression,
     float32 []); is_real_example is int64 [].
     """
-    features = [record_format.Feature(name, (max_seq_length,)) for name in SEQUENCES]
-    label = record_format.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
-    return record_format.FeatureSpec(
-        [*features, label, record_format.Feature("is_real_example", ())]
-    )
+    features = [Feature(name, (max_seq_length,)) for name in SEQUENCES]
+    label = Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
+    return FeatureSpec([*features, label, Feature("is_real_example", ())])
 
 
 def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int, int]:

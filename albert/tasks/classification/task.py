@@ -15,7 +15,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 import numpy as np
 
 from albert import fine_tuning_utils
-from albert.data import feature_cache, record_format
+from albert.data import feature_cache
+from albert.data.record_format import FeatureSpec
 from albert.data.records import record_of
 from albert.models import inference
 from albert.tasks.classification import features as classifier_features
@@ -178,7 +179,7 @@ class ClassifierTask(Task):
             )
         return InputExample("", *parts)
 
-    def spec(self, is_training: bool) -> record_format.FeatureSpec:
+    def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
         return classifier_features.feature_spec(self.flags.max_seq_length, self.is_regression)
 

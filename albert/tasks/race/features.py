@@ -12,8 +12,9 @@ Dimensions: C options, S sequence.
 from typing import Any, Callable, List, Optional, Sequence
 
 from albert import tokenization
-from albert.data import feature_cache, record_files, record_format
+from albert.data import feature_cache, record_files
 from albert.data.packing import SEQUENCES, pack
+from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.tasks.race.examples import LETTERS, InputExample
 from albert.util.errors import UserError
@@ -21,14 +22,14 @@ from albert.util.errors import UserError
 NUM_CHOICES = len(LETTERS)
 
 
-def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> record_format.FeatureSpec:
+def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> FeatureSpec:
     """Returns the declaration of the records.
 
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
-    features = [record_format.Feature(name, (num_choices, max_seq_length)) for name in SEQUENCES]
-    features += [record_format.Feature(name, ()) for name in ("label_ids", "is_real_example")]
-    return record_format.FeatureSpec(features)
+    features = [Feature(name, (num_choices, max_seq_length)) for name in SEQUENCES]
+    features += [Feature(name, ()) for name in ("label_ids", "is_real_example")]
+    return FeatureSpec(features)
 
 
 def check_lengths(max_seq_length: int, max_qa_length: int) -> None:

@@ -13,7 +13,8 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from albert.data import feature_cache, record_format
+from albert.data import feature_cache
+from albert.data.record_format import FeatureSpec
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.models import network
 from albert.tasks.race import examples as race_examples
@@ -74,7 +75,7 @@ class RaceTask(Task):
         endings = race_examples.endings_of(question, options)
         return InputExample("", article, None, endings, options=options)
 
-    def spec(self, is_training: bool) -> record_format.FeatureSpec:
+    def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
         return race_features.feature_spec(self.flags.max_seq_length)
 

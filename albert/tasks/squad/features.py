@@ -19,8 +19,9 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from albert import tokenization
-from albert.data import record_files, record_format
+from albert.data import record_files
 from albert.data.packing import pack
+from albert.data.record_format import Feature, FeatureSpec
 from albert.tasks.squad.examples import SquadExample
 from albert.util import parallel
 from albert.util.errors import UserError
@@ -255,12 +256,12 @@ def convert_examples_to_features(
 # ---- records ----
 
 
-def feature_spec(max_seq_length: int, is_training: bool) -> record_format.FeatureSpec:
+def feature_spec(max_seq_length: int, is_training: bool) -> FeatureSpec:
     """Returns the declaration of the records: int64 [S] for SEQUENCES, [] for the others."""
     shapes = {"unique_ids": (), **dict.fromkeys(SEQUENCES, (max_seq_length,))}
     if is_training:
         shapes.update(start_positions=(), end_positions=(), is_impossible=())
-    return record_format.FeatureSpec([record_format.Feature(*item) for item in shapes.items()])
+    return FeatureSpec([Feature(*item) for item in shapes.items()])
 
 
 class FeatureWriter:

@@ -12,8 +12,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert.data import feature_cache, record_format
+from albert.data import feature_cache
 from albert.data.packing import SEQUENCES
+from albert.data.record_format import FeatureSpec
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.formats import checkpoints, tflite, warm_start
 from albert.models import inference
@@ -119,7 +120,7 @@ class SquadTask(Task):
             raise UserError("It must be a pair (question, context).")
         return SquadExample("", *parts)
 
-    def spec(self, is_training: bool) -> record_format.FeatureSpec:
+    def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
         return squad_features.feature_spec(self.flags.max_seq_length, is_training)
 

@@ -16,8 +16,9 @@ from typing import Any, Dict, List, NamedTuple, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data import feature_cache, record_format
+from albert.data import feature_cache
 from albert.data.packing import SEQUENCES, pack
+from albert.data.record_format import Feature, FeatureSpec
 from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
 from albert.tasks.tagging import examples as tagging_examples
 from albert.tasks.tagging import schemes
@@ -111,12 +112,10 @@ class TaggingTask(Task):
             raise UserError("It must be a text or a list of words.")
         return tagging_examples.of_words(text)
 
-    def spec(self, is_training: bool) -> record_format.FeatureSpec:
+    def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records. Only the first token of a word has a label_id."""
         shape = (self.flags.max_seq_length,)
-        return record_format.FeatureSpec(
-            [record_format.Feature(name, shape) for name in self.sequences]
-        )
+        return FeatureSpec([Feature(name, shape) for name in self.sequences])
 
     def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
         """Returns the records of sentences. Each token is in one record."""
