@@ -362,10 +362,10 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
     """
     shape = [len(features), seq_length]
     arrays = {
-        name: np.array([getattr(item, name) for item in features], np.int32).reshape(shape)
+        name: np.array([getattr(row, name) for row in features], np.int32).reshape(shape)
         for name in SEQUENCES
     }
-    labels = np.array([item.label_id for item in features])
+    labels = np.array([row.label_id for row in features])
     arrays["label_ids"] = labels.astype(np.float32 if labels.dtype.kind == "f" else np.int32)
 
     def input_fn(params):
@@ -379,6 +379,6 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
 
 
 def _truncate_seq_pair(tokens_a, tokens_b, max_length) -> None:
-    """Removes items from the end of the longer list (b if equal) until both fit max_length."""
+    """Removes tokens from the end of the longer list (b if equal) until both fit max_length."""
     length_a, length_b = truncated_lengths(len(tokens_a), len(tokens_b), max_length)
     del tokens_a[length_a:], tokens_b[length_b:]

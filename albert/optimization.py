@@ -86,7 +86,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     `<variable>/adam_v`.
 
     Args:
-      learning_rate: a float, a scalar tensor, or a function without arguments that returns one.
+      learning_rate: a float, a scalar tensor, or a function without arguments that returns it.
       exclude_from_weight_decay: regular expressions that match anywhere in a variable's name:
         "bias" matches "debiased_weights".
       use_xla: compile the element-wise part of each update into one cluster.
@@ -284,7 +284,7 @@ def build_train_step(
     """Builds one update of the trainable variables: clipping, then AdamW or LAMB.
 
     With replicas (tf.distribute) or shards (TPU), each loss is the mean over the replica's batch.
-    Gradients are averaged, then clipped: N replicas with batches of b train as one with N * b.
+    Gradients are averaged, then clipped: N replicas with batches of b train like 1 with N * b.
 
     If the gradient norm is NaN or infinite, the step fails. On a TPU, or if the loss scale can
     still go down, the update is skipped.

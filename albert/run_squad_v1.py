@@ -6,9 +6,10 @@
       --predict_file=dev-v1.1.json --albert_dir=base_v2 --do_train --do_predict
 
 Training resumes from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
-once, keeps the one with the best F1 as model.ckpt-best, and writes its answers to predictions.json
-and nbest_predictions.json, and the scores to eval_results.txt. If --predict_file has no answers,
-there are no scores. --export_dir writes a SavedModel and albert_model.tflite.
+once, and keeps the checkpoint with the best F1 as model.ckpt-best. It writes the answers of this
+checkpoint to predictions.json and nbest_predictions.json, and the scores to eval_results.txt.
+If --predict_file has no answers, there are no scores. --export_dir writes a SavedModel and
+albert_model.tflite.
 """
 
 from albert.tasks.squad.flags import SquadV1Flags as Flags

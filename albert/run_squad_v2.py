@@ -8,8 +8,8 @@ In SQuAD v2.0, a question may have no answer.
       --predict_file=dev-v2.0.json --albert_dir=base_v2 --do_train --do_predict
 
 Training resumes from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
-once, keeps the one with the best F1 as model.ckpt-best, and writes its answers to predictions.json
-and nbest_predictions.json, and the scores to eval_results.txt.
+once, and keeps the checkpoint with the best F1 as model.ckpt-best. It writes the answers of this
+checkpoint to predictions.json and nbest_predictions.json, and the scores to eval_results.txt.
 
 null_odds.json has a null score for each question. A higher score means that the question more
 probably has no answer. If the score is above --null_score_diff_threshold, the answer is empty. By

@@ -219,7 +219,7 @@ def masks_on_the_fly(
     """Returns the transform that draws masks for --masked_lm_budget; None uses the records' masks.
 
     The records' metadata choose the kind of masks; the default is the paper's. Evaluation uses the
-    records' masks. If the records have no masks, every evaluation draws the same ones.
+    records' masks. If the records have no masks, every evaluation draws the same masks.
 
     Args:
       vocabulary: used if the metadata have none.

@@ -102,12 +102,13 @@ def convert_examples(
 
     `flags` must have max_seq_length and max_qa_length.
     """
-    texts = {text for item in examples for text in (item.context_sentence, *item.endings)}
+    texts = {example.context_sentence for example in examples}
+    texts.update(ending for example in examples for ending in example.endings)
     ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
     sizes = (flags.max_seq_length, tokenizer, flags.max_qa_length)
     features = [
-        convert_single_example(0, item, NUM_CHOICES, *sizes, ids_of=ids.__getitem__)
-        for item in examples
+        convert_single_example(0, example, NUM_CHOICES, *sizes, ids_of=ids.__getitem__)
+        for example in examples
     ]
     limits = f"{flags.max_seq_length} tokens (the question: {flags.max_qa_length})"
     notes = feature_cache.notes_on(features, limits)
@@ -119,7 +120,7 @@ def file_based_convert_examples_to_features(
 ) -> None:
     """Writes the features of prepared examples, as RaceProcessor makes them, to a record file.
 
-    Replaces an existing file. label_list has an item per option. For the other arguments, see
+    Replaces an existing file. label_list has a label per option. For the other arguments, see
     `convert_single_example`.
     """
     sizes, count = (max_seq_length, tokenizer, max_qa_length), len(label_list)

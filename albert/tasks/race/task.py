@@ -96,14 +96,14 @@ class RaceTask(Task):
         numbers = outputs["predictions"].tolist()
         probabilities = outputs["probabilities"].tolist()
         return [
-            Choice(item.options[number], number, row[: len(item.options)])
-            for item, number, row in zip(examples, numbers, probabilities)
+            Choice(example.options[number], number, row[: len(example.options)])
+            for example, number, row in zip(examples, numbers, probabilities)
         ]
 
     def measure(self, examples: Sequence[InputExample], outputs: Outputs) -> Dict[str, float]:
         """Returns loss, accuracy, and accuracy by level, for questions with labels; {} for none."""
-        levels = np.array([item.level for item in examples])
-        labels = np.array([-1 if item.label is None else item.label for item in examples])
+        levels = np.array([example.level for example in examples])
+        labels = np.array([-1 if example.label is None else example.label for example in examples])
         has_label, is_right = labels >= 0, labels == outputs["predictions"]
         groups = {"": has_label}
         for level in race_examples.LEVELS:
@@ -128,7 +128,7 @@ class RaceTask(Task):
         questions and, if there are labels, the measurements.
         """
         letters = [self.labels[number] for number in outputs["predictions"]]
-        answers = {item.name: letter for item, letter in zip(examples, letters)}
+        answers = {example.name: letter for example, letter in zip(examples, letters)}
         rows = ["\t".join(map(str, row)) + "\n" for row in outputs["probabilities"]]
         results = {"num_questions": len(examples), **self.measure(examples, outputs)}
         return {
@@ -152,7 +152,7 @@ class Answerer(fine_tuned.FineTunedModel):
 
         Consecutive questions with the same number of options run together.
         """
-        groups = itertools.groupby(examples, lambda item: len(item.endings))
+        groups = itertools.groupby(examples, lambda example: len(example.endings))
         run = super().outputs
         return network.joined([run(list(questions)) for _, questions in groups])
 

@@ -166,8 +166,8 @@ def best_answers(
             dict(zip(_NBEST_KEYS, (text, probability, *map(float, scores))))
             for (text, scores), probability in zip(scores_of.items(), probabilities)
         ]
-        texts = [text for text in scores_of if text or odds is None]
-        answers.append(Answer([*texts, ""][0], probabilities[0], odds, nbest))
+        texts = (text for text in scores_of if text or odds is None)
+        answers.append(Answer(next(texts, ""), probabilities[0], odds, nbest))
     return answers
 
 

@@ -123,8 +123,11 @@ def _questions(path: str) -> List[Tuple[str, Dict[str, Any]]]:
     """Returns (location, question) pairs. A question has its context, and a list of answers."""
     if not files.gfile().exists(path) or files.gfile().isdir(path):
         folder, name = os.path.split(path)
-        data_sets = [item for item in data_set_table.DATA_SETS.values() if item.group == "squad"]
-        folders = [data_set.folder for data_set in data_sets if name in data_set.files]
+        folders = [
+            data_set.folder
+            for data_set in data_set_table.DATA_SETS.values()
+            if data_set.group == "squad" and name in data_set.files
+        ]
         hint = data_set_table.how_to_get(folders, folder)
         raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
     is_parquet = files.ending(path) == parquet.ENDING
@@ -143,7 +146,11 @@ def _checked(content: Any, path: str) -> List[Tuple[str, Dict[str, Any]]]:
         articles = [article.get("paragraphs", [article]) for article in rows]
         json_files.check(articles, [_PARAGRAPHS], f"'{path}': data")
         paragraphs = itertools.chain.from_iterable(articles)
-        rows = [{**row, "context": item["context"]} for item in paragraphs for row in item["qas"]]
+        rows = [
+            {**row, "context": paragraph["context"]}
+            for paragraph in paragraphs
+            for row in paragraph["qas"]
+        ]
     questions = []
     for row in rows:
         where = f"'{path}', question '{row.get('id')}'"

@@ -35,7 +35,7 @@ _CHUNK_EXAMPLES = 256  # a worker's unit of work
 
 
 class Window(NamedTuple):
-    """A window over an example's paragraph. Decoding needs the fields named as in InputFeatures."""
+    """A window over an example's paragraph. Decoding takes it in place of InputFeatures."""
 
     unique_id: int
     example_index: int

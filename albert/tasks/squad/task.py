@@ -129,9 +129,9 @@ class SquadTask(Task):
     ) -> feature_cache.Conversion:
         """Returns the records of windows."""
         flags = self.flags
-        questions = [item for item in items if item.doc_span_index == 0]
+        questions = [window for window in items if window.doc_span_index == 0]
         notes = feature_cache.notes_on(questions, f"{flags.max_query_length} tokens (the question)")
-        records = [item.record(flags.max_seq_length, is_training) for item in items]
+        records = [window.record(flags.max_seq_length, is_training) for window in items]
         return feature_cache.Conversion(records, notes)
 
     # ---- answers ----

@@ -89,7 +89,7 @@ class TaggingTask(Task):
         else:
             paths = tagging_examples.find(folder, split)
         sentences_of_split = [
-            item for path in paths for item in self.read_file(path, split != "test")
+            sentence for path in paths for sentence in self.read_file(path, split != "test")
         ]
         _LOGGER.info(
             "%s data: %d sentences from %s.", split, len(sentences_of_split), ", ".join(paths)
