@@ -28,11 +28,13 @@ class Flags(BaseFlags):
 
     albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
     export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
-    checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
+    checkpoint_name: Optional[str] = _name(
+        "Checkpoint; default: model.ckpt-best, or else the newest."
+    )
     config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
     spm_model_name: Optional[str] = _name("SentencePiece model; default: the only .model file.")
     spm_vocab_name: Optional[str] = _name(
-        "Tokens of the SentencePiece model as text; default: the model's name with .vocab."
+        "Tokens of the SentencePiece model as text; default: the model's .vocab file."
     )
     vocab_file: Optional[str] = _name(
         "WordPiece vocabulary; replaces --spm_model_name and --spm_vocab_name.",

@@ -48,7 +48,7 @@ class ConversionFlags(TokenizerFlags):
 class ModelExportFlags(BaseFlags):
     """The flags of export_model."""
 
-    model_dir: str = _folder("Folder of the model, or the name of a released one.")
+    model_dir: str = _folder("Folder of the model, or the name of a released model.")
     checkpoint: Optional[str] = _path("Weights to use in place of model.ckpt-best.")
     output_dir: str = _folder("The new folder.")
     task: Optional[str] = flag(None, "Your own task's class, as module:Class.")
