@@ -9,8 +9,8 @@
   python -m albert.create_pretraining_data --input_file=corpus --output_file=zh.tf_record \\
       --vocab_file=vocab_chinese.txt --language=zh --split_sentences --max_seq_length=128
 
-Plain text has one sentence per line (one paragraph with --split_sentences) and a blank line between
-documents. JSON lines have one document per line.
+Plain text has one sentence per line (or, with --split_sentences, one paragraph per line) and a
+blank line between documents. JSON lines have one document per line.
 
 The command uses all processors. Memory does not grow with the text. The disk needs twice the space
 of the output. To resume after a crash, run the same command again. The same text, settings and

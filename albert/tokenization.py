@@ -1,22 +1,23 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Text to tokens to ids, by SentencePiece or by WordPiece, with each token's place in the text.
+"""Turns text into tokens and ids, by SentencePiece or WordPiece, with the tokens' offsets.
 
     tokenizer = FullTokenizer(vocab_file=None, spm_model_file="30k-clean.model")
     tokenizer.tokenize_text("A café.")            # ['▁a', '▁cafe', '.']
     tokenizer.encode_with_offsets("A café.")      # the same with ids and character offsets
 
-"Piece" is SentencePiece's word for a token. `FullTokenizer.preprocess` applies do_lower_case:
+"Piece" is SentencePiece's word for a token. `tokenize` takes preprocessed text, as in the published
+code. `tokenize_text`, `encode_with_offsets` and `encode_ids_batch` take raw text.
+`FullTokenizer.preprocess` does this:
 
-* SentencePiece sees `preprocess_text(text, lower=do_lower_case)`. `tokenize` takes text that is
-  prepared already, as in the published code; `tokenize_text`, `encode_with_offsets` and
-  `encode_ids_batch` take raw text. Accents are dropped unless the model file says that they are
-  kept (`train_vocab --keep_accents`).
-* WordPiece: `BasicTokenizer` does all of it.
+* For SentencePiece, it calls `preprocess_text(text, lower=do_lower_case)`. This drops accents,
+  unless the model file is marked to keep them (`train_vocab --keep_accents`).
+* For WordPiece, it does nothing: `BasicTokenizer` does all the work.
 
-Python's own Unicode tables decide what white space, punctuation and combining characters are.
-TensorFlow is not imported, so that worker processes start quickly. TensorFlow 1.15's symbols shadow
-those of a SentencePiece that is loaded after it: to sample there, import this module first.
+Python's Unicode tables define white space, punctuation and combining characters. This module does
+not import TensorFlow, so that worker processes start quickly. TensorFlow 1.15's symbols replace
+the symbols of SentencePiece if SentencePiece is loaded later. So if you sample segmentations with
+TensorFlow 1.15, import this module first.
 """
 
 import collections
@@ -32,7 +33,7 @@ import sentencepiece as spm
 from albert.util import files
 from albert.util.errors import UserError
 
-SPIECE_UNDERLINE = "\u2581"  # what SentencePiece writes for a space
+SPIECE_UNDERLINE = "\u2581"  # the character that SentencePiece writes for a space
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -41,12 +42,12 @@ _MAX_REMEMBERED_WORDS = 1 << 16
 
 
 class Encoding(NamedTuple):
-    """The tokens of a text; piece n covers the characters text[starts[n]:ends[n]].
+    """The tokens of a text. Piece n covers the characters text[starts[n]:ends[n]], its span.
 
-    Offsets count characters of the text as it was passed in, before any normalisation. Neither
-    starts nor ends ever decrease. A span holds no white space at its edges; a piece that stands for
-    a space alone has the empty span before the next character. Pieces that come from one character
-    (as "1", "⁄", "2" from "½") all have its span; combining marks that are dropped belong to the
+    Offsets count characters of the text before any normalisation. Starts and ends never decrease.
+    Spans neither begin nor end with white space. A piece that is only a space has the empty span
+    before the next character. If one character becomes several pieces ("½" becomes "1", "⁄", "2"),
+    all of them have the span of this character. Dropped combining marks belong to the span of the
     character before them.
     """
 
@@ -60,9 +61,9 @@ class Encoding(NamedTuple):
 
 
 def convert_to_unicode(text: Union[str, bytes]) -> str:
-    """Returns `text` as str; bytes are decoded as UTF-8, and other bytes in them are dropped.
+    """Returns `text` as str. Decodes bytes as UTF-8 and drops invalid bytes.
 
-    Raises ValueError where it is neither str nor bytes.
+    Raises UserError if `text` is neither str nor bytes.
     """
     if isinstance(text, str):
         return text
@@ -72,7 +73,7 @@ def convert_to_unicode(text: Union[str, bytes]) -> str:
 
 
 def printable_text(text: Union[str, bytes]) -> str:
-    """Returns `text` as the str that print and log functions take."""
+    """Returns `text` as str, for print and log functions."""
     return convert_to_unicode(text)
 
 
@@ -82,92 +83,92 @@ def whitespace_tokenize(text: str) -> List[str]:
 
 
 def _is_whitespace(char: str) -> bool:
-    """Tab, line ends, and the Unicode class Zs, to which the space belongs."""
+    """Whether a character is tab, a line end, or in the Unicode class Zs, as the space is."""
     return char in "\t\n\r" or unicodedata.category(char) == "Zs"
 
 
 def _is_control(char: str) -> bool:
-    """Control and format characters, except those that count as white space."""
+    """Whether a character is a control or format character, but not tab or a line end."""
     return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
 
 
 def _is_punctuation(char: str) -> bool:
-    """ASCII signs (also "$") and the classes P*."""
+    """Whether a character is an ASCII sign (also "$") or in one of the Unicode classes P*."""
     return char in string.punctuation or unicodedata.category(char).startswith("P")
 
 
-# The blocks whose characters are words by themselves in BERT's vocabularies: Chinese, not Japanese
-# kana or Korean hangul.
+# In BERT's vocabularies each character of these blocks is a word: Chinese, but not Japanese kana or
+# Korean hangul.
 _CHINESE = (
     "\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f"
     "\U0002b740-\U0002b81f\U0002b820-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f"
 )
-# White space as WordPiece sees it: tab, line ends, and the Unicode classes Zs, Zl and Zp.
+# White space for WordPiece: tab, line ends, and the Unicode classes Zs, Zl and Zp.
 _SPACES = "\t\n\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _WORD = re.compile(f"[{_CHINESE}]|[^{_SPACES}{_CHINESE}]+")
 
 
 def _words(text: str) -> List[str]:
-    """What WordPiece cuts one by one: what stands between white space, and Chinese characters."""
+    """Returns the words that WordPiece cuts: runs between white space, and Chinese characters."""
     return text.split() if text.isascii() and text.isprintable() else _WORD.findall(text)
 
 
 class _CharacterTable(dict):
-    """A table for str.translate that computes each character's replacement once."""
+    """A table for str.translate that computes the replacement of each character once."""
 
-    def __init__(self, replacement):
+    def __init__(self, replace):
         super().__init__()
-        self._replacement = replacement
+        self._replace = replace
         self._uneven = set()
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        self[code] = replacement = self._replacement(char)
+        self[code] = replacement = self._replace(char)
         if len(replacement.replace(" ", "")) != 1 and not char.isspace():
             self._uneven.add(char)
         return replacement
 
     def is_even(self, text: str) -> bool:
-        """Returns whether each visible character of `text` becomes one."""
+        """Returns whether each visible character of `text` becomes one visible character."""
         text.translate(self)
         return self._uneven.isdisjoint(text)
 
 
-def _kept(char: str) -> str:
-    """The character itself; half of a surrogate pair is no text at all."""
+def _replace_surrogates(char: str) -> str:
+    """Replaces half of a surrogate pair, which is no valid text."""
     return _REPLACEMENT if "\ud800" <= char <= "\udfff" else char
 
 
-def _decomposed(char: str) -> str:
-    """NFKD without combining characters."""
-    parts = unicodedata.normalize("NFKD", _kept(char))
+def _decompose(char: str) -> str:
+    """Applies NFKD and drops combining characters."""
+    parts = unicodedata.normalize("NFKD", _replace_surrogates(char))
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-def _cleaned(char: str) -> str:
+def _clean(char: str) -> str:
     """Drops control and format characters."""
     return "" if char == _REPLACEMENT or _is_control(char) else char
 
 
-def _without_accents(text: str) -> str:
-    """NFD without the combining marks (class Mn)."""
+def _strip_accents(text: str) -> str:
+    """Applies NFD and drops combining marks (class Mn)."""
     parts = unicodedata.normalize("NFD", text)
     return "".join(part for part in parts if unicodedata.category(part) != "Mn")
 
 
-def _apart(char: str) -> str:
+def _separate(char: str) -> str:
     """Puts spaces around punctuation."""
     return f" {char} " if _is_punctuation(char) else char
 
 
-# Decomposing character by character gives the same as decomposing the text: what could change
-# places across characters are combining ones, and those are dropped.
-_DECOMPOSED = _CharacterTable(_decomposed)
-_KEPT = _CharacterTable(_kept)
+# NFKD of each character gives the same as NFKD of the text. Only the order of combining characters
+# could differ, and those are dropped.
+_DECOMPOSED = _CharacterTable(_decompose)
+_WITH_ACCENTS = _CharacterTable(_replace_surrogates)
 _LOWER = _CharacterTable(str.lower)
-_CLEANED = _CharacterTable(_cleaned)
-_FOLDED = _CharacterTable(lambda char: _without_accents(_cleaned(char).lower()))
-_APART = _CharacterTable(_apart)
+_CLEANED = _CharacterTable(_clean)
+_FOLDED = _CharacterTable(lambda char: _strip_accents(_clean(char).lower()))
+_SEPARATED = _CharacterTable(_separate)
 
 
 def preprocess_text(
@@ -176,31 +177,34 @@ def preprocess_text(
     lower: bool = False,
     keep_accents: bool = False,
 ) -> str:
-    """Returns text as SentencePiece models of ALBERT expect it.
+    """Returns text in the form that SentencePiece models of ALBERT expect.
 
-    With remove_space each run of white space becomes one space, and none is left at both ends. This
-    comes before the decomposition, so spaces that a character decomposes to stay. With keep_accents
-    (Hugging Face's AlbertTokenizer has the same option) characters are not decomposed, and keep
-    their combining marks; the model's own table composes them (NFKC).
+    Args:
+      inputs: any text.
+      remove_space: replace each run of white space with one space, and strip both ends. This comes
+        before the decomposition (NFKD), which may add more spaces.
+      lower: convert the text to lower case.
+      keep_accents: do not decompose characters, and keep combining marks, as the option of Hugging
+        Face's AlbertTokenizer does. The model itself then composes characters (NFKC).
     """
     outputs = convert_to_unicode(inputs)
     if remove_space:
         outputs = " ".join(outputs.split())
     if not outputs.isascii():
-        outputs = outputs.translate(_KEPT if keep_accents else _DECOMPOSED)
+        outputs = outputs.translate(_WITH_ACCENTS if keep_accents else _DECOMPOSED)
     return outputs.lower() if lower else outputs
 
 
 # ---------------------------------------------------------------------------------------- alignment
-# White space comes and goes in each step from the text to the pieces, so only visible characters
-# are followed: the n-th of the pieces is the n-th of the translated text.
+# Each step from the text to the pieces adds and drops white space, so the alignment counts only
+# visible characters: the n-th in the pieces is the n-th in the translated text.
 
 
-_Spans = Tuple[List[int], List[int]]  # where each of some characters or pieces starts and ends
+_Spans = Tuple[List[int], List[int]]  # (starts, ends) of characters or pieces, as offsets
 
 
 def _sources(text: str, table: _CharacterTable) -> _Spans:
-    """The characters of `text` that the visible ones of text.translate(table) come from."""
+    """Returns the span in `text` of each visible character of text.translate(table)."""
     visible = [index for index, char in enumerate(text) if not char.isspace()]
     if table.is_even(text):
         return visible, [index + 1 for index in visible]
@@ -212,24 +216,31 @@ def _sources(text: str, table: _CharacterTable) -> _Spans:
         starts += [index] * count
         ends += [index + 1] * count
         if not replacement and ends and ends[-1] == index:
-            ends[-1] = index + 1  # a mark belongs to the letter before it
+            ends[-1] = index + 1  # a dropped mark belongs to the letter before it
     return starts, ends
 
 
-def _place(lengths: Sequence[int], sources: _Spans, text_end: int) -> _Spans:
-    """The places of pieces, each of which takes the next `length` visible characters."""
+def _piece_spans(lengths: Sequence[int], sources: _Spans, text_end: int) -> _Spans:
+    """Returns the spans of pieces in the text.
+
+    Args:
+      lengths: the number of visible characters of each piece; 0 for a space.
+      sources: the span in the text of each visible character of all pieces.
+      text_end: the start of a space after all visible characters.
+    """
     limits = [0, *itertools.accumulate(lengths)]
-    following, before = [*sources[0], text_end], sources[1]
-    starts = [following[first] for first in limits[:-1]]
-    ends = [before[limit - 1] if limit else 0 for limit in limits[1:]]
-    # A space has no length. Where one character became several words, it must not step back.
+    char_starts, char_ends = [*sources[0], text_end], sources[1]
+    starts = [char_starts[first] for first in limits[:-1]]
+    ends = [char_ends[limit - 1] if limit else 0 for limit in limits[1:]]
+    # A space ends where it starts. If one character became several words with spaces between them,
+    # such a space must not end before the piece in front of it.
     return starts, list(itertools.accumulate(map(max, starts, ends), max))
 
 
 # ------------------------------------------------------------------------------------ SentencePiece
 
-# A field at the end of the model. sentencepiece_model.proto leaves numbers from 200 on to others:
-# readers skip such a field, and keep it when they write the model.
+# A field at the end of the model file. sentencepiece_model.proto reserves the numbers from 200 on
+# for extensions. SentencePiece ignores such a field, and keeps it when it writes the model.
 _KEEP_ACCENTS = b"\xc2\x0c\x14albert: keep accents"
 
 
@@ -239,15 +250,15 @@ def keeps_accents(model: bytes) -> bool:
 
 
 def with_keep_accents(model: bytes, keep_accents: bool) -> bytes:
-    """Returns the content of a SentencePiece model with its setting of keep_accents changed."""
+    """Returns the content of a SentencePiece model, with the field for keep_accents or without."""
     return model.replace(_KEEP_ACCENTS, b"") + (_KEEP_ACCENTS if keep_accents else b"")
 
 
 def _cut_digit_comma(sp_model: Any, piece: str) -> List[str]:
-    """Cuts "▁1993," into the pieces of "1993" and a comma; other pieces stay whole.
+    """Cuts "▁1993," into the pieces of "1993" and a comma. Other pieces stay whole.
 
-    Cutting "1993" by itself adds an underline even where `piece` had none. The published code means
-    to remove it but does not under Python 3; the models in use were trained so.
+    The model adds an underline to "1993" even if `piece` has none. The published code tries to
+    remove it, but fails in Python 3. The published models were trained this way.
     """
     if piece[-1:] == "," and piece[-2:-1].isdigit():
         return sp_model.EncodeAsPieces(piece[:-1].replace(SPIECE_UNDERLINE, "")) + [","]
@@ -257,13 +268,13 @@ def _cut_digit_comma(sp_model: Any, piece: str) -> List[str]:
 def encode_pieces(
     sp_model: Any, text: Union[str, bytes], return_unicode: bool = True, sample: bool = False
 ) -> List[str]:
-    """Returns the pieces of `text`, with a comma behind a digit always a piece of its own.
+    """Returns the pieces of `text`. A comma after a digit is always a separate piece.
 
     Args:
       sp_model: a sentencepiece.SentencePieceProcessor.
-      text: text that `preprocess_text` has prepared.
+      text: the output of `preprocess_text`.
       return_unicode: ignored; pieces are always str.
-      sample: draw one of the 64 best segmentations (alpha 0.1) in place of the best.
+      sample: draw one of the 64 best segmentations (alpha 0.1) instead of the best.
     """
     del return_unicode
     text = convert_to_unicode(text)
@@ -286,7 +297,7 @@ def encode_ids(sp_model: Any, text: Union[str, bytes], sample: bool = False) -> 
 
 
 class _SentencePieceEncoder:
-    """FullTokenizer's work with a SentencePiece model."""
+    """Encodes text for FullTokenizer with a SentencePiece model."""
 
     def __init__(self, sp_model: Any, vocab: Dict[str, int]):
         self._model = sp_model
@@ -295,7 +306,7 @@ class _SentencePieceEncoder:
         ids = {index: self.ids(_cut_digit_comma(sp_model, piece)) for piece, index in vocab.items()}
         self._cut_ids = {index: parts for index, parts in ids.items() if len(parts) > 1}
         self._special_ids = {self._unknown, *self._cut_ids}
-        # With byte fallback a character is several pieces; the first one stands for it.
+        # With byte fallback, a character may be several pieces. Its first byte has the length 1.
         self._byte_lengths = {
             piece: int(int(piece[1:-1], 16) & 0xC0 != 0x80)
             for piece, index in vocab.items()
@@ -310,24 +321,25 @@ class _SentencePieceEncoder:
         return [find(piece, unknown) for piece in pieces]
 
     def ids_batch(self, texts: List[str], num_threads: int) -> List[List[int]]:
-        """Lets the model find the ids, and corrects those that `encode_pieces` cuts otherwise."""
+        """Encodes with the model, which is fast. Corrects ids if `encode_pieces` cuts otherwise."""
         batch = self._model.Encode(texts, out_type=int, num_threads=num_threads)
         for row, ids in enumerate(batch):
             if self._special_ids.isdisjoint(ids):
                 continue
-            if self._unknown in ids:  # whose text may spell a control symbol or end in a comma
+            if self._unknown in ids:
+                # The text of an unknown piece may be a control symbol, or end in a comma.
                 batch[row] = self.ids(self.pieces(texts[row]))
             else:
                 batch[row] = [part for index in ids for part in self._cut_ids.get(index, (index,))]
         return batch
 
     def encode(self, text: str, prepared: str, table: _CharacterTable) -> Encoding:
-        """Encodes `prepared`, whose characters are those of `text` by `table`, but for spaces."""
+        """Encodes `prepared`, whose visible characters align with text.translate(table)."""
         pieces = self.pieces(prepared)
         joined = "".join(pieces)
         is_even = len(text) == len(prepared) and (text.isascii() or table.is_even(text))
         if is_even and joined == f" {prepared}".replace(" ", SPIECE_UNDERLINE):
-            # Only an underline was put in front. This is the usual case; the rest is slower.
+            # In the usual case, the model only adds an underline at the start. This is fast.
             ends = [limit - 1 for limit in itertools.accumulate(map(len, pieces))]
             starts = [end - len(piece.lstrip(SPIECE_UNDERLINE)) for piece, end in zip(pieces, ends)]
             return Encoding(pieces, self.ids(pieces), starts, ends)
@@ -339,19 +351,22 @@ class _SentencePieceEncoder:
             self._byte_lengths.get(piece, len(piece.replace(SPIECE_UNDERLINE, "")))
             for piece in pieces
         ]
-        return Encoding(pieces, self.ids(pieces), *_place(lengths, sources, len(text.rstrip())))
+        spans = _piece_spans(lengths, sources, len(text.rstrip()))
+        return Encoding(pieces, self.ids(pieces), *spans)
 
     def _normalized(self, prepared: str, sources: _Spans) -> _Spans:
-        """The sources of what the model makes of `prepared` before it cuts."""
+        """Returns the spans in the text of each visible character of the model's normalised text.
+
+        `sources` has the spans of each visible character of `prepared`, which is not normalised.
+        """
         normalized, offsets = self._model.Normalize(prepared, with_offsets=True)
-        following = dict(zip(offsets, offsets[1:]))  # the last of equal offsets counts
+        # From each offset to the next larger one. If offsets are equal, the last entry counts.
+        end_of = dict(zip(offsets, offsets[1:]))
         rank = [0, *itertools.accumulate(not char.isspace() for char in prepared)]
-        order = [
-            position for char, position in zip(normalized, offsets) if char != SPIECE_UNDERLINE
-        ]
+        visible = [offset for char, offset in zip(normalized, offsets) if char != SPIECE_UNDERLINE]
         return (
-            [sources[0][rank[position]] for position in order],
-            [sources[1][rank[following[position]] - 1] for position in order],
+            [sources[0][rank[offset]] for offset in visible],
+            [sources[1][rank[end_of[offset]] - 1] for offset in visible],
         )
 
 
@@ -359,10 +374,10 @@ class _SentencePieceEncoder:
 
 
 class BasicTokenizer:
-    """Cuts text at white space and punctuation; optionally lower-cases it and drops accents."""
+    """Cuts text at white space and punctuation, and optionally lower-cases it without accents."""
 
     def __init__(self, do_lower_case: bool = True):
-        """Takes whether to make text lower case and strip accents from it."""
+        """With do_lower_case, converts the text to lower case and drops accents."""
         self.do_lower_case = do_lower_case
 
     def tokenize(self, text: Union[str, bytes]) -> List[str]:
@@ -371,15 +386,15 @@ class BasicTokenizer:
         return [token for word in words for token in self.cut(word)]
 
     def cut(self, word: str) -> List[str]:
-        """Returns the tokens of a word: what stands between white space, or a Chinese character."""
+        """Returns the tokens of a word: a run between white space, or a Chinese character."""
         word = word.translate(_CLEANED)
         if self.do_lower_case:
-            word = _without_accents(word.lower())
-        return word.translate(_APART).split()
+            word = _strip_accents(word.lower())
+        return word.translate(_SEPARATED).split()
 
 
 class WordpieceTokenizer:
-    """Cuts a word into the longest pieces of the vocabulary, from left to right."""
+    """Cuts a word from left to right, each time into the longest piece in the vocabulary."""
 
     def __init__(
         self,
@@ -387,21 +402,21 @@ class WordpieceTokenizer:
         unk_token: str = "[UNK]",
         max_input_chars_per_word: int = 200,
     ):
-        """Takes the vocabulary, the token for words it does not cover, and the longest word."""
+        """Takes the vocabulary, the token for unknown words, and the maximum length of a word."""
         self.vocab = vocab
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
         self._longest = max(map(len, vocab), default=0)
 
     def tokenize(self, text: Union[str, bytes]) -> List[str]:
-        """Returns the pieces of each word of `text`; all but a word's first begin with "##"."""
+        """Returns the pieces of all words in `text`. Later pieces of a word begin with "##"."""
         words = whitespace_tokenize(convert_to_unicode(text))
         return [piece for word in words for piece, _ in self.cut(word)]
 
     def cut(self, word: str) -> List[Tuple[str, int]]:
-        """Returns the pieces of one word, each with the number of characters it stands for.
+        """Returns (piece, number of its characters in the word) for all pieces of a word.
 
-        A word that cannot be covered is unknown as a whole.
+        If no pieces cover the word, the result is only the unknown token.
         """
         pieces: List[Tuple[str, int]] = []
         start = 0
@@ -418,7 +433,7 @@ class WordpieceTokenizer:
 
 
 class _WordPieceEncoder:
-    """FullTokenizer's work with a WordPiece vocabulary; each new word is cut only once."""
+    """Encodes text for FullTokenizer with a WordPiece vocabulary. Remembers words."""
 
     def __init__(self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer):
         self._basic = basic
@@ -432,7 +447,7 @@ class _WordPieceEncoder:
         return convert_by_vocab(self._wordpiece.vocab, pieces)
 
     def ids_batch(self, texts: List[str], num_threads: int) -> List[List[int]]:
-        del num_threads  # all of it is Python, which runs on one thread
+        del num_threads  # this is all Python code, which runs on one thread
         return [
             [index for word in _words(text) for index in self._word(word).ids] for text in texts
         ]
@@ -440,21 +455,21 @@ class _WordPieceEncoder:
     def encode(self, text: str, *_: Any) -> Encoding:
         encoding = Encoding([], [], [], [])
         for match in _WORD.finditer(text):
-            first, word = match.start(), self._word(match.group())
+            offset, word = match.start(), self._word(match.group())
             encoding.pieces.extend(word.pieces)
             encoding.ids.extend(word.ids)
-            encoding.starts.extend([first + start for start in word.starts])
-            encoding.ends.extend([first + end for end in word.ends])
+            encoding.starts.extend([offset + start for start in word.starts])
+            encoding.ends.extend([offset + end for end in word.ends])
         return encoding
 
     def _word(self, word: str) -> Encoding:
-        """The pieces of what stands between two spaces."""
+        """Encodes a word: a run between white space, or a Chinese character."""
         encoding = self._remembered.get(word)
         if encoding is None:
             parts = [part for token in self._basic.cut(word) for part in self._wordpiece.cut(token)]
             pieces = [piece for piece, _ in parts]
             sources = _sources(word, _FOLDED if self._basic.do_lower_case else _CLEANED)
-            spans = _place([length for _, length in parts], sources, len(word))
+            spans = _piece_spans([length for _, length in parts], sources, len(word))
             encoding = Encoding(pieces, self.ids(pieces), *spans)
             if len(self._remembered) >= _MAX_REMEMBERED_WORDS:
                 self._remembered.clear()
@@ -466,16 +481,16 @@ class _WordPieceEncoder:
 
 
 def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
-    """Returns token -> id from a file with one token a line, in the order of the file.
+    """Returns {token: id} of a file with one token per line, in the order of the file.
 
-    Lines end in "\\n" only: published vocabularies hold other line separators as tokens. What
-    follows a token after white space (the scores of SentencePiece's .vocab files) is ignored. A
-    line of nothing but white space is the token " "; others count, but no text has their tokens.
-    Empty lines at the end do not count.
+    Only "\\n" ends a line, because published vocabularies have other line separators as tokens. In
+    each line, text after white space (the scores in SentencePiece's .vocab files) is ignored. The
+    first blank line is the token " ". Later blank lines use up an id, for a token that no text has.
+    Empty lines at the end of the file are ignored.
 
     Raises:
-      ValueError: the file cannot be read, is not UTF-8 text, or repeats a token, which would give
-        the tokens below it wrong ids.
+      UserError: the file cannot be read, is not UTF-8, or repeats a token, so that ids would not be
+        line numbers.
     """
     vocab: collections.OrderedDict[str, int] = collections.OrderedDict()
     for line in files.read_text(vocab_file).rstrip("\r\n").split("\n"):
@@ -506,7 +521,7 @@ def _load_model(path: str) -> Tuple[Any, Dict[str, int]]:
 
 
 def convert_by_vocab(vocab: Dict[Any, Any], items: Iterable[Any]) -> List[Any]:
-    """Returns vocab[item] for each item (ids of tokens, or tokens of ids), else ValueError."""
+    """Returns vocab[item] for each item. Raises UserError if the vocabulary lacks an item."""
     try:
         return [vocab[item] for item in items]
     except KeyError as error:
@@ -526,19 +541,19 @@ def convert_ids_to_tokens(inv_vocab: Dict[int, str], ids: Iterable[int]) -> List
     return convert_by_vocab(inv_vocab, ids)
 
 
-# ---------------------------------------------------------------------------------- the whole thing
+# ---------------------------------------------------------------------------------- full tokenizer
 
 
 class FullTokenizer:
-    """Text to tokens to ids, by SentencePiece if a model is given and by WordPiece otherwise.
+    """Turns text into tokens and ids, by SentencePiece if there is a model, or else by WordPiece.
 
     Attributes:
-      vocab, inv_vocab: token -> id, and id -> token.
+      vocab, inv_vocab: {token: id}, and {id: token}.
       sp_model: the sentencepiece.SentencePieceProcessor; None for WordPiece.
       do_lower_case, keep_accents: see the module's docstring.
-      basic_tokenizer, wordpiece_tokenizer: the two steps of WordPiece; not there otherwise.
+      basic_tokenizer, wordpiece_tokenizer: the two steps of WordPiece; only for WordPiece.
 
-    A tokenizer may be pickled, and used in forked processes.
+    A tokenizer works in forked processes and with pickle.
     """
 
     def __init__(
@@ -550,7 +565,7 @@ class FullTokenizer:
         """Loads the SentencePiece model, or else the WordPiece vocabulary.
 
         Raises:
-          ValueError: neither is given, or the file is not what it should be.
+          UserError: both are None, or the file has the wrong format.
         """
         self.do_lower_case = bool(do_lower_case)
         self.sp_model = None
@@ -587,9 +602,9 @@ class FullTokenizer:
 
     @classmethod
     def from_hub_module(cls, hub_module: str, use_spm: bool = True) -> "FullTokenizer":
-        """Returns the tokenizer of a TF1 hub module, by its signature `tokenization_info`.
+        """Returns the tokenizer of a TF1 hub module, from its signature `tokenization_info`.
 
-        `use_spm` says whether the module's vocab_file is a SentencePiece model.
+        `use_spm`: whether the module's vocab_file is a SentencePiece model.
         """
         from albert.runtimes import hub_module as hub
 
@@ -597,55 +612,55 @@ class FullTokenizer:
         return cls(path, do_lower_case, path if use_spm else None)
 
     def preprocess(self, text: Union[str, bytes]) -> str:
-        """Returns `text` as `tokenize` wants it, in lower case if do_lower_case says so."""
+        """Returns `text` in the form that `tokenize` takes; see the module's docstring."""
         if self.sp_model is not None:
             return preprocess_text(text, True, self.do_lower_case, self.keep_accents)
         return convert_to_unicode(text)
 
     def tokenize(self, text: Union[str, bytes]) -> List[str]:
-        """Returns the pieces of text that `preprocess` has prepared."""
+        """Returns the pieces of the output of `preprocess`."""
         return self._encoder.pieces(convert_to_unicode(text))
 
     def tokenize_text(self, text: Union[str, bytes]) -> List[str]:
-        """Returns the pieces of text as it was written: tokenize(preprocess(text))."""
+        """Returns the pieces of raw text: tokenize(preprocess(text))."""
         return self.tokenize(self.preprocess(text))
 
     def encode_with_offsets(self, text: Union[str, bytes]) -> Encoding:
-        """Returns the pieces of tokenize_text(text), their ids and their places in `text`.
+        """Returns the pieces of tokenize_text(text), with ids, and offsets in `text`.
 
-        Bytes are decoded first; offsets count characters of the decoded text.
+        If `text` is bytes, offsets count characters of the decoded text.
         """
         text = convert_to_unicode(text)
         table = _DECOMPOSED
         if self.keep_accents:
-            table = _LOWER if self.do_lower_case else _KEPT
+            table = _LOWER if self.do_lower_case else _WITH_ACCENTS
         return self._encoder.encode(text, self.preprocess(text), table)
 
     def encode_ids_batch(
         self, lines: Sequence[Union[str, bytes]], *, num_threads: int = 1
     ) -> List[List[int]]:
-        """Returns the ids of tokenize_text(line) for each line, in the fastest way.
+        """Returns the ids of tokenize_text(line) for each line. Faster than single calls.
 
-        SentencePiece may use `num_threads` cores; 1 is right inside worker processes. WordPiece
-        uses one.
+        SentencePiece uses `num_threads` threads. Use 1 in worker processes. WordPiece always uses
+        one thread.
         """
         return self._encoder.ids_batch([self.preprocess(line) for line in lines], num_threads)
 
     def convert_tokens_to_ids(self, tokens: Iterable[Union[str, bytes]]) -> List[int]:
-        """Returns the id of each token; SentencePiece gives unknown ones the id of <unk>.
+        """Returns the id of each token. For SentencePiece, unknown tokens get the id of <unk>.
 
-        Raises ValueError for a token that a WordPiece vocabulary does not hold.
+        Raises UserError if a WordPiece vocabulary lacks a token.
         """
         return self._encoder.ids([printable_text(token) for token in tokens])
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> List[str]:
-        """Returns the token of each id; ValueError for an id outside the vocabulary."""
+        """Returns the token of each id. Raises UserError if an id is not in the vocabulary."""
         return convert_by_vocab(self.inv_vocab, ids)
 
     def required_ids(self, pieces: Iterable[str]) -> List[int]:
-        """Returns the ids of tokens that must be there, such as [CLS], [SEP] and [MASK].
+        """Returns the ids of tokens that must exist, such as [CLS], [SEP] and [MASK].
 
-        Raises ValueError where one is missing; SentencePiece would treat it as unknown.
+        Raises UserError if a token is missing. (convert_tokens_to_ids may return <unk>.)
         """
         return convert_by_vocab(self.vocab, pieces)
 
@@ -659,14 +674,14 @@ def is_sentencepiece(path: str) -> bool:
     return True
 
 
-MOST_ROUNDING = 128  # rows, to the next multiple of a power of two
+MOST_ROUNDING = 128  # models round vocab_size up to a multiple of at most this number
 
 
 def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
-    """Checks that vocab_size of the model is enough for the tokenizer.
+    """Raises UserError if the model's vocab_size is too small for the tokenizer.
 
-    Raises ValueError if not. Rows to spare do no harm: some models round their size up. More than
-    that are worth a warning, since the vocabulary may be another model's.
+    Some models round vocab_size up. If there are more unused rows than that, warns that the
+    vocabulary may be from another model.
     """
     pieces = 1 + max(tokenizer.vocab.values())
     if pieces > vocab_size:

@@ -6,9 +6,9 @@
       --output_file='gs://bucket/data/train-*.tf_record' --spm_model_file=30k-clean.model \\
       --max_seq_length=128 --dupe_factor=5 --runner=DataflowRunner --project=my-project ...
 
-Most flags are those of create_pretraining_data. All others go to Apache Beam, such as --runner and
-the runner's options. Without --runner, this process does the work. To use four processes, add
---direct_num_workers=4 --direct_running_mode=multi_processing.
+This command takes most flags of create_pretraining_data. Other options, such as --runner and the
+runner's options, go to Apache Beam. Without --runner, this process does the work. To use four
+processes, add --direct_num_workers=4 --direct_running_mode=multi_processing.
 
 The output files are NAME-00000-of-00016 and so on. The whole text is shuffled, and the bytes do not
 depend on the runner or the number of workers. NAME.counts.json has the numbers of documents and
@@ -24,7 +24,7 @@ from albert.util.errors import needing
 
 def main(flags: Flags) -> None:
     """Runs the script; `flags.pipeline_options` are the arguments for Beam."""
-    logging.disable(logging.WARNING)  # on import Beam lists services without packages
+    logging.disable(logging.WARNING)  # on import, Beam warns of services it has no packages for
     try:
         with needing("beam", "create_pretraining_data_beam"):
             from albert.pretraining_data import beam, cluster

@@ -6,10 +6,11 @@
       --input_file='hdfs:///text/*.txt' --output_file='/shared/data/train-*.tf_record' \\
       --spm_model_file=30k-clean.model --max_seq_length=128 --dupe_factor=5
 
-Without --master, Spark uses all processors of this machine. Under spark-submit, the cluster is the
-one that spark-submit names. It makes the records of create_pretraining_data, and shuffles the whole
-text. The output is NAME-00000-of-00016 and so on, the same bytes for any number of workers;
-NAME.counts.json has the numbers of documents and instances. See docs/cluster_data.md.
+Without --master, Spark uses all processors of this machine, or the cluster that spark-submit names.
+The records are the same as create_pretraining_data's, but the whole text is shuffled.
+
+The output files are NAME-00000-of-00016 and so on. The bytes do not depend on the number of
+workers. NAME.counts.json has the numbers of documents and instances. See docs/cluster_data.md.
 """
 
 from albert.pretraining_data.flags import SparkFlags as Flags

@@ -5,13 +5,12 @@
     python -m albert train_vocab --input_file=corpus/*.txt --model_prefix=my-30k --vocab_size=30000
 
 This command writes my-30k.model, which you pass to other commands as --spm_model_file, and
-my-30k.vocab, the same tokens as text. The settings are those of the published models: a unigram
-model with <pad> 0, <unk> 1, [CLS] 2, [SEP] 3 and [MASK] 4.
+my-30k.vocab, which lists the same tokens as text. The model has the same type as the published
+models: a unigram model with <pad> 0, <unk> 1, [CLS] 2, [SEP] 3 and [MASK] 4.
 
 The input is plain text with one sentence per line, or JSON lines, as for create_pretraining_data.
-Empty lines are ignored. The command trains on at most --input_sentence_size sentences. It needs
-memory and space in $TMPDIR for them. The same input, flags and version of sentencepiece give the
-same bytes.
+Empty lines are ignored. The command trains on at most --input_sentence_size sentences. They must
+fit into memory and $TMPDIR. The same input, flags and version of sentencepiece give the same bytes.
 
 If you use --nodo_lower_case, use it in all later commands too. --keep_accents is stored in the
 model file, so later commands need no flag.

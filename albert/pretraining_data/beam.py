@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining data by Apache Beam: the cluster job in Beam's steps, files and runners."""
+"""Makes pretraining data with Apache Beam: the steps, file operations and runners of the job."""
 
 import importlib
 import logging
@@ -23,26 +23,26 @@ from albert.util import files, parallel, provenance
 from albert.util.errors import UserError
 
 _SCRIPT = "create_pretraining_data_beam"
-_RANGE_BYTES = 1 << 24  # of text that a worker reads at a time
-_COPY_BYTES = 1 << 22  # at a time
-# Their job server has options of its own, and refuses those that it does not know.
+_RANGE_BYTES = 1 << 24  # bytes of text that a worker reads at a time
+_COPY_BYTES = 1 << 22  # bytes to copy at a time
+# Runners with a job server. The server has its own options, and checks them.
 _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
 
 _LOGGER = logging.getLogger("albert")
 
 
 class BeamStorage(cluster.Storage):
-    """Files as Beam reaches them: local, gs://, s3://, hdfs://."""
+    """File operations by Beam: local, gs://, s3://, hdfs://."""
 
     @staticmethod
     def find(pattern: str) -> Dict[str, int]:
-        """Returns the files that a pattern matches, with their bytes."""
+        """Returns the paths that match a pattern, with the sizes in bytes."""
         (match,) = FileSystems.match([pattern])
         return {metadata.path: metadata.size_in_bytes for metadata in match.metadata_list}
 
     @staticmethod
     def read(path: str) -> Optional[bytes]:
-        """Returns the content of a file; None if there is none."""
+        """Returns the content of a file; None if it does not exist."""
         if not FileSystems.exists(path):
             return None
         with _open(path) as stream:
@@ -50,13 +50,13 @@ class BeamStorage(cluster.Storage):
 
     @staticmethod
     def remove(path: str) -> None:
-        """Removes a file that may be there."""
+        """Removes a file if it exists."""
         if FileSystems.exists(path):
             FileSystems.delete([path])
 
     @staticmethod
     def copy(source: str, path: str) -> None:
-        """Replaces a file that another worker may be replacing, too."""
+        """Copies a local file to `path`. Several workers may do so at a time."""
         if "://" not in path:
             cluster.Storage.copy(source, path)
             return
@@ -69,31 +69,31 @@ class BeamStorage(cluster.Storage):
                     temporary, compression_type=raw
                 ) as target:
                     shutil.copyfileobj(content, target, _COPY_BYTES)
-                BeamStorage.remove(path)  # HDFS does not replace a file by renaming
+                BeamStorage.remove(path)  # HDFS cannot rename to the name of an existing file
                 FileSystems.rename([temporary], [path])
         finally:
             BeamStorage.remove(temporary)
 
 
 def _open(path: str) -> Any:
-    """A seekable stream of a file's bytes, without decompressing them."""
+    """Opens a file as a seekable stream, without decompression."""
     return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
 class BeamEngine(cluster.Engine):
-    """Beam, with the runner that `pipeline_options` name."""
+    """Beam, with the runner in `pipeline_options`."""
 
     storage = BeamStorage
 
     def __init__(self, flags: BeamFlags):
-        self._settings = flags
+        self._flags = flags
         self._options = parse_options(flags.pipeline_options)
         values = self._options.get_all_options()
         self.name = " at ".join(filter(None, [values["runner"], values["job_endpoint"]])) or "Beam"
 
-    def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
-        """Returns the files of --input_file."""
-        paths = find_input(self._settings.input_file, but)
+    def find_text(self, excluded: Sequence[str]) -> List[cluster.FileState]:
+        """Returns the text files of --input_file."""
+        paths = find_input(self._flags.input_file, excluded)
         return list(parallel.in_threads(_state, paths, "Looking at the text"))
 
     def run(
@@ -104,35 +104,39 @@ class BeamEngine(cluster.Engine):
         for path, size, _ in text:
             ranges += text_documents.split(path, size, _RANGE_BYTES)
         pipeline = beam.Pipeline(runner=_runner(self._options), options=self._options)
-        add_steps(pipeline, ranges, maker, text_field=self._settings.text_field, outputs=outputs)
+        add_steps(pipeline, ranges, maker, text_field=self._flags.text_field, outputs=outputs)
         pipeline.run().wait_until_finish()
 
 
-def find_input(patterns: str, but: Sequence[str] = ()) -> List[str]:
-    """Returns the text files that names, patterns and folders stand for, sorted, each once.
+def find_input(patterns: str, excluded: Sequence[str] = ()) -> List[str]:
+    """Returns the sorted paths of text files, without duplicates.
+
+    Args:
+      patterns: comma-separated paths, patterns and local folders.
+      excluded: files in folders to leave out.
 
     Raises:
-      ValueError: a pattern that matches nothing.
+      UserError: a pattern matches nothing.
     """
     paths: Set[str] = set()
     for pattern in files.split_paths(patterns):
         if "://" not in pattern:
-            paths.update(text_documents.find_files(pattern, "input_file", but=but))
+            paths.update(text_documents.find_files(pattern, "input_file", excluded=excluded))
             continue
-        remote = BeamStorage.find(pattern)
-        if not remote:
+        remote_paths = BeamStorage.find(pattern)
+        if not remote_paths:
             raise UserError(
                 f"--input_file: no file matches '{pattern}'. Check the path; name a remote folder "
                 "by a pattern such as gs://bucket/text/*."
             )
-        paths.update(remote)
+        paths.update(remote_paths)
     return sorted(set(map(cluster.absolute, paths)))
 
 
 def _state(path: str) -> cluster.FileState:
-    size, changed = FileSystems.get_filesystem(path).size(path), FileSystems.last_updated(path)
+    size, mtime = FileSystems.get_filesystem(path).size(path), FileSystems.last_updated(path)
     with _open(path) as stream:
-        return path, size, [changed, provenance.sample(stream, size)]
+        return path, size, [mtime, provenance.sample(stream, size)]
 
 
 # ------------------------------------------------------------------------------------------- steps
@@ -146,10 +150,10 @@ def add_steps(
     text_field: str,
     outputs: cluster.Shards,
 ) -> None:
-    """Adds the steps of a job to a pipeline, from reading to the file of counts.
+    """Adds the steps of a job to a pipeline, from reading the text to NAME.counts.json.
 
-    Without tagged outputs and side inputs: DaskRunner lacks the ones, and computes the others anew
-    in each task.
+    The steps use no tagged outputs, which DaskRunner lacks, and no side inputs, which DaskRunner
+    computes again in each task.
     """
     keyed_records = (
         pipeline
@@ -157,10 +161,10 @@ def add_steps(
         | "SpreadRanges" >> beam.Reshuffle()
         | "Read" >> beam.FlatMap(_read, text_field)
         | "SpreadBlocks" >> beam.Reshuffle()
-        # The maker is pickled with its tables, so workers read no vocabulary.
+        # Workers get the maker as a pickle with all tables, so they do not read the vocabulary.
         | "MakeRecords" >> beam.FlatMap(cluster.rows, maker, outputs.count)
     )
-    # A shard without a record is a file, too.
+    # Shards without records become files, too.
     empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])
     _ = (
         (keyed_records, empty)
@@ -173,13 +177,13 @@ def add_steps(
 
 
 def _read(text_range: TextRange, text_field: str) -> Iterator[TextBlock]:
-    """A range -> blocks of documents."""
+    """Turns a range into blocks of documents."""
     with _open(text_range[0]) as stream:
         yield from cluster.blocks(text_range, stream, text_field)
 
 
 def _write(row: Any, outputs: cluster.Shards) -> Any:
-    """(number, batches of records) -> its size; (COUNTS, counts of blocks) -> their sum."""
+    """Writes a shard, (number, batches of records) -> (number, size), or adds up the counts."""
     number, values = row
     if number == cluster.COUNTS:
         return None, (number, tuple(total(values)))
@@ -191,23 +195,25 @@ def _write(row: Any, outputs: cluster.Shards) -> Any:
 
 
 def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
-    """Returns the options that `arguments` stand for.
+    """Returns the options of Beam in `arguments`.
+
+    A runner with a job server also gets unknown options, with a warning.
 
     Raises:
-      ValueError: an argument that neither the program nor Beam knows, or a runner that cannot be
-        imported. A runner with a job server gets what it may know, with a warning.
+      UserError: an argument is neither a flag of the script nor an option of Beam, or the runner
+        cannot be imported.
     """
     standard = pipeline_options.PipelineOptions(list(arguments)).view_as(
         pipeline_options.StandardOptions
     )
-    if "." in (standard.runner or ""):  # a class, whose module may bring options
+    if "." in (standard.runner or ""):  # a class; its module may add options
         try:
             importlib.import_module(standard.runner.rpartition(".")[0])
         except ImportError as error:
             raise UserError(f"--runner={standard.runner}: {error}.") from error
     parser = pipeline_options._BeamArgumentParser(_SCRIPT, "see --help", allow_abbrev=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
-        kind._add_argparse_args(parser)  # as Beam does it
+        kind._add_argparse_args(parser)  # as PipelineOptions does
     parsed, unknown = parser.parse_known_args(list(arguments))
     if unknown and str(parsed.runner).lower() in _WITH_JOB_SERVER:
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
@@ -217,11 +223,11 @@ def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
 
 
 def _runner(options: pipeline_options.PipelineOptions) -> Any:
-    """The runner that the options name, or Beam's own in Python.
+    """Returns the runner that the options name. The default is Beam's runner in Python.
 
-    The latter's workers get the options, and log warnings only. From Beam 2.65 on, DirectRunner
-    hands a pipeline to Prism, a program that it downloads for that; --runner=PrismRunner does so if
-    that is wanted.
+    The default runner passes the options to its workers, and they log only warnings. From Beam 2.65
+    on, Beam's DirectRunner downloads the program Prism and runs the pipeline on it. Here this needs
+    --runner=PrismRunner.
     """
     values = options.get_all_options()
     name = values["runner"] or "direct"

@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining data on a cluster: what every engine (Apache Beam, Spark) shares.
+"""Makes pretraining data on a cluster: the code that all engines (Apache Beam, Spark) share.
 
     text files -> blocks of documents -> keyed records -> shards in order of key -> files
 
-The records are those of the one-machine job. Each record has a random 64-bit key. The key space is
+The records are the same as on one machine. Each record has a random 64-bit key. The key space is
 cut into N equal parts. Shard n holds the records of part n, sorted by key, then by content. So all
-shards together are one complete shuffle of the corpus, with the same bytes in each run, whatever
-the engine, the number of workers or the ranges of text that they read.
+shards together are one complete shuffle of the corpus. Each run gives the same bytes, with any
+engine, any number of workers and any ranges of text.
 """
 
 import collections
@@ -39,15 +39,15 @@ from albert.util import files, json_files, parallel, provenance
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
-COUNTS = -1  # in place of the number of a shard, before counts
+COUNTS = -1  # marks counts, in place of the number of a shard
 
-_KEY_BYTES = 8  # of the key before each record of a shard
-_SHARD_TEXT = 1 << 26  # bytes in a shard, where the number is not given; records have about twice
-_MOST = 99999  # shards
-_UNPACKED = 4  # size of text divided by that of its gzip file
-_FORMAT = 2  # raise it when the same settings give other shards than before
+_KEY_BYTES = 8
+_SHARD_TEXT = 1 << 26  # default bytes of text per shard; its records have about twice this size
+_MOST = 99999  # maximum number of shards
+_UNPACKED = 4  # size of text divided by the size of its gzip file
+_FORMAT = 2  # raise it if the shards change although the flags are the same
 
-_REPORT = {  # the file of counts
+_REPORT = {  # the schema of NAME.counts.json
     "fingerprint": (dict, None),
     "counts": ({str: json_files.COUNT}, None),
 }
@@ -55,15 +55,15 @@ _OURS = re.compile(r'File ".*\balbert/(?:pretraining|data|util)/')  # in a trace
 
 _LOGGER = logging.getLogger("albert")
 
-FileState = Tuple[str, int, Any]  # path, bytes, and time of change with provenance.sample
+FileState = Tuple[str, int, Any]  # path, bytes, [modification time, provenance.sample]
 
 
 class Storage:
-    """The files of a job as TensorFlow reaches them; an engine may have its own way."""
+    """File operations, here by TensorFlow. An engine may replace them."""
 
     @staticmethod
     def find(pattern: str) -> Dict[str, int]:
-        """Returns the files that a pattern matches, with their bytes."""
+        """Returns the paths that match a pattern, with the sizes in bytes."""
         paths: List[str] = []
         with contextlib.suppress(tf.errors.NotFoundError):  # TensorFlow 1.15: no such folder
             paths = tf.io.gfile.glob(pattern)
@@ -72,46 +72,46 @@ class Storage:
 
     @staticmethod
     def read(path: str) -> Optional[bytes]:
-        """Returns the content of a file; None if there is none."""
+        """Returns the content of a file; None if it does not exist."""
         return files.read_bytes(path) if tf.io.gfile.exists(path) else None
 
     @staticmethod
     def remove(path: str) -> None:
-        """Removes a file that may be there."""
+        """Removes a file if it exists."""
         if tf.io.gfile.exists(path):
             tf.io.gfile.remove(path)
 
     @staticmethod
     def copy(source: str, path: str) -> None:
-        """Replaces a file by another one in one step, also while another worker replaces it."""
+        """Copies a local file to `path` atomically. Several workers may do so at a time."""
         with files.atomic_path(path) as temporary:
             tf.io.gfile.copy(source, temporary)
 
 
 class Engine:
-    """What runs a job: Apache Beam or Spark."""
+    """Runs a job on a cluster. The base class of the engines."""
 
     name = ""
     storage: Any = Storage
 
-    def find_text(self, but: Sequence[str]) -> List[FileState]:
-        """Returns the text files, without those in `but`."""
+    def find_text(self, excluded: Sequence[str]) -> List[FileState]:
+        """Returns the text files, except the paths in `excluded`."""
         raise NotImplementedError
 
     def run(self, text: List[FileState], maker: InstanceMaker, outputs: "Shards") -> None:
-        """Makes the outputs."""
+        """Writes the shards and their counts."""
         raise NotImplementedError
 
 
 def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
-    """Makes the records of a job, unless they are there already.
+    """Makes the records of a job, unless they exist already.
 
     Returns:
-      The path of the file of counts.
+      The path of NAME.counts.json.
 
     Raises:
-      ValueError: a setting out of its range or that needs one machine, no text, names of output
-        that cannot be used, an unfit vocabulary; or as `Shards.make_way` or the engine.
+      UserError: flags are wrong or need one machine, there is no text, or the vocabulary does not
+        fit; or the errors of `split_name`, `Shards.make_way` and the engine.
     """
     started = time.time()
     if flags.random_next_sentence:
@@ -121,10 +121,10 @@ def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
         )
     maker, vocabulary = prepare(flags)
     base, ending = split_name(flags.output_file)
-    others = [vocabulary.path, flags.user_dictionary, f"{base}.counts.json"]
+    excluded = [vocabulary.path, flags.user_dictionary, f"{base}.counts.json"]
     with explained(f"--input_file: {engine.name}"):
-        text = engine.find_text(list(filter(None, others)))
-    size = sum(size * _UNPACKED ** documents.is_compressed(path) for path, size, _ in text)
+        text = engine.find_text(list(filter(None, excluded)))
+    size = sum(_UNPACKED * n if documents.is_compressed(path) else n for path, n, _ in text)
     if not size:
         raise UserError("--input_file: every file is empty.")
     count = flags.num_shards or min(_MOST, 1 + size * flags.dupe_factor // _SHARD_TEXT)
@@ -132,7 +132,7 @@ def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
     outputs = Shards(base, ending, count, fingerprint, engine.storage)
     report = outputs.report()
     if report:
-        _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
+        _LOGGER.info("Nothing to do: the output was made from the same text and flags.")
     else:
         outputs.make_way(overwrite=flags.overwrite)
         copy = model_vocabulary.beside_records(os.path.dirname(base), vocabulary)
@@ -153,10 +153,10 @@ def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
 
 
 def _fingerprint(text: Sequence[FileState], identity: Dict[str, Any]) -> Dict[str, Any]:
-    """What the records are made from, for their metadata.
+    """Returns all that the records depend on, for the metadata of each shard.
 
-    The text is too large to be hashed as a whole, and the list of files too long to be kept with
-    each shard.
+    The text is too large to be hashed, and the list of files too long for each shard's metadata. So
+    the fingerprint has a hash of the names, sizes and states of the files.
     """
     named = sorted((os.path.basename(path), size, state) for path, size, state in text)
     names = provenance.digest([name for name, _, _ in named])[:12]
@@ -166,37 +166,37 @@ def _fingerprint(text: Sequence[FileState], identity: Dict[str, Any]) -> Dict[st
 
 
 @contextlib.contextmanager
-def explained(where: str) -> Iterator[None]:
-    """Makes one sentence of what is wrong with the user's text or cluster.
+def explained(prefix: str) -> Iterator[None]:
+    """Turns an error of the user's text or cluster into a UserError of one sentence.
 
-    Raises:
-      UserError: with the sentence of a UserError, also of a worker; or `where`, and the line of the
-        error that says what is wrong: Python's, Java's or gRPC's. A fault of ours stays as it is.
+    If it is a UserError, also of a worker, the sentence is its message. Otherwise the sentence is
+    `prefix` and the line of a Python, Java or gRPC error that gives the reason. Errors in the code
+    of this package are raised unchanged.
     """
     try:
         yield
     except Exception as error:
-        text = str(error).strip()  # an error of a worker comes as text
+        text = str(error).strip()  # with the traceback of the worker's error, if there is one
         log = "".join(traceback.format_tb(error.__traceback__)[-1:])
         log += f"{type(error).__name__}: {text}"
-        sentences = re.findall(r"(?m)UserError: (.*?)(?: \[while running .*)?$", log)
-        if sentences:
-            raise UserError(sentences[-1]) from error
+        messages = re.findall(r"(?m)UserError: (.*?)(?: \[while running .*)?$", log)
+        if messages:
+            raise UserError(messages[-1]) from error
         if _OURS.search(log):
             raise
         lines = re.findall(r"(?m)^(?:: |\tdetails = )(.+)", text)
         if "Traceback (" in text:
             lines = re.findall(r"(?m)^[\w.]+(?:Error|Exception): .+", text)[-1:] or lines
         reason = (lines or text.split("\n"))[0] or type(error).__name__
-        raise UserError(f"{where}: {reason}") from error
+        raise UserError(f"{prefix}: {reason}") from error
 
 
 @dataclasses.dataclass(frozen=True)
 class Shards:
-    """The record files NAME-00000-of-00016 and so on, and beside them NAME.counts.json.
+    """The record files NAME-00000-of-00016 and so on, and NAME.counts.json.
 
-    The counts are written last: when they are there, everything is. It is no tuple, because Spark
-    3.4 takes the methods of those.
+    The counts are written last, so they exist only if all files do. The class is no NamedTuple,
+    because Spark 3.4 loses the methods of NamedTuples.
     """
 
     base: str
@@ -207,33 +207,33 @@ class Shards:
 
     @property
     def counts(self) -> str:
-        """The path of the file of counts."""
+        """The path of NAME.counts.json."""
         return f"{self.base}.counts.json"
 
     @property
     def paths(self) -> List[str]:
-        """The record files."""
+        """The paths of the record files."""
         name = f"{self.base}-{{:05d}}-of-{self.count:05d}{self.ending}"
         return [name.format(number) for number in range(self.count)]
 
     def report(self) -> Dict[str, Any]:
-        """Returns the content of the file of counts; {} unless all files are there and current."""
-        report, sizes = self._read_report(), self._there()
+        """Returns the content of NAME.counts.json; {} unless all files exist and are current."""
+        report, sizes = self._read_report(), self._sizes()
         current = {"fingerprint": self.fingerprint, "bytes": list(map(sizes.get, self.paths))}
         return report if "counts" in report and report == {**report, **current} else {}
 
     def make_way(self, *, overwrite: bool) -> None:
-        """Removes what an earlier run left that would not be replaced.
+        """Removes the counts of an earlier run, and its shards if their number differs.
 
         Raises:
-          ValueError: without `overwrite`, a file was not made here, was changed since, was made
-            from other text, or is of another number of shards.
+          UserError: overwrite is False, and a file has changed since it was made, or is from
+            another program, from other text or of another number of shards.
         """
-        sizes = self._there()
-        others = set(sizes) - set(self.paths)
+        sizes = self._sizes()
+        other_paths = set(sizes) - set(self.paths)
 
         def check(path: str) -> None:
-            sidecar = None if path in others else self._sidecar(path)
+            sidecar = None if path in other_paths else self._sidecar(path)
             job.check_ours(path, sidecar, sizes[path], fingerprint=self.fingerprint)
 
         if not overwrite:
@@ -243,20 +243,22 @@ class Shards:
                 job.check_ours(self.counts, None, 0, fingerprint=self.fingerprint)
             change = provenance.difference(report.get("fingerprint", {}), self.fingerprint)
             if report:
-                _LOGGER.info("Making the records, because %s.", change or "some have changed")
-        for path in [*others, *map(record_files.sidecar_path, others), self.counts]:
+                reason = change or "record files have changed"
+                _LOGGER.info("Making the records, because %s.", reason)
+        sidecars = map(record_files.sidecar_path, other_paths)
+        for path in [*other_paths, *sidecars, self.counts]:
             self.storage.remove(path)
 
     def remove(self) -> None:
-        """Removes what a failed job wrote; shards of an earlier job stay."""
-        for path in set(self._there()) & set(self.paths):
+        """Removes the shards that a failed job wrote. Shards of an earlier job stay."""
+        for path in set(self._sizes()) & set(self.paths):
             sidecar = self._sidecar(path)
             if not sidecar or self.fingerprint.items() <= sidecar.fingerprint.items():
                 self.storage.remove(path)
                 self.storage.remove(record_files.sidecar_path(path))
 
     def write_shard(self, number: int, keyed: Iterable[bytes]) -> int:
-        """Writes a shard; returns its bytes. `keyed`: its sorted records with keys."""
+        """Writes a shard from its sorted records with keys. Returns the size in bytes."""
         path, sidecar_path = self.paths[number], record_files.sidecar_path
         identity = dict(self.fingerprint, shard=number, shards=self.count)
         with tempfile.TemporaryDirectory() as folder:
@@ -270,13 +272,13 @@ class Shards:
         return shard.bytes
 
     def write_counts(self, values: Dict[int, Any]) -> None:
-        """Writes the file that marks the output as complete.
+        """Writes NAME.counts.json, which marks the output as complete.
 
         Args:
-          values: the bytes of each shard, and at COUNTS the counts.
+          values: the size of each shard in bytes by its number, and the counts by COUNTS.
 
         Raises:
-          ValueError: the counts show that the text is bad.
+          UserError: see check_counts.
         """
         counts = Counts(*values.get(COUNTS, ()))
         check_counts(counts)
@@ -291,31 +293,31 @@ class Shards:
             files.atomic_write_json(local, report)
             self.storage.copy(local, self.counts)
 
-    def _there(self) -> Dict[str, int]:
-        """The shards of this name that are there, of whatever number, with their bytes."""
+    def _sizes(self) -> Dict[str, int]:
+        """The sizes of the existing shards with this name, of any number of shards."""
         digits = "[0-9]" * 5
         return self.storage.find(
             f"{glob.escape(self.base)}-{digits}-of-{digits}{glob.escape(self.ending)}"
         )
 
     def _read_report(self) -> Dict[str, Any]:
-        """The content of the file of counts; {} if there is none."""
+        """The content of NAME.counts.json; {} if it does not exist."""
         content = self.storage.read(self.counts)
         return json_files.parse(content, f"'{self.counts}'", _REPORT) if content else {}
 
     def _sidecar(self, path: str) -> Optional[record_files.RecordFile]:
-        """The metadata of a record file; None if there is none or it is unreadable."""
+        """The metadata of a record file; None if it is missing or unreadable."""
         content = self.storage.read(record_files.sidecar_path(path))
         return record_files.parse_sidecar(content, path) if content else None
 
 
 def split_name(output_file: str) -> Tuple[str, str]:
-    """Returns what is before and after the number in the names of the shards.
+    """Returns the parts of the shards' names before and after the number.
 
-    For data/train the number comes last; data/train-*.tf_record says where it is.
+    The number takes the place of * in data/train-*.tf_record. Without *, it comes last.
 
     Raises:
-      ValueError: a name that cannot be used.
+      UserError: the name is empty, or has characters with another meaning.
     """
     match = re.fullmatch(r"([^,*?\[]*[^,*?\[/-])(?:-\*([^,*?\[/]*))?", output_file)
     if not match:
@@ -327,7 +329,7 @@ def split_name(output_file: str) -> Tuple[str, str]:
 
 
 def absolute(path: str) -> str:
-    """Returns a path that means the same in every process on this machine."""
+    """Returns a path that does not depend on the current folder."""
     return path if "://" in path else os.path.abspath(path)
 
 
@@ -342,9 +344,10 @@ def blocks(
 def rows(
     block: documents.TextBlock, maker: InstanceMaker, num_shards: int
 ) -> Iterator[Tuple[int, Any]]:
-    """Yields (number of a shard, its records of a block, each with its key), and (COUNTS, counts).
+    """Yields (number of a shard, the block's records with keys for it), and (COUNTS, counts).
 
-    Counts are data, because an engine's own counters count again what is tried again.
+    The counts travel as data, because an engine's own counters count a block twice if a worker
+    fails and the engine tries again.
     """
     records, counts = keyed_records(maker, block)
     batches = collections.defaultdict(list)

@@ -1,20 +1,22 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Documents from text files: whole files, byte ranges of them, and blocks for the workers.
+"""Reads documents from text files: whole files, byte ranges of files, and blocks for workers.
 
     for document in read_documents(["corpus/part-1.jsonl.gz"]):
-        document.path, document.first_line, document.text  # bytes: its lines, joined by newlines
+        document.path, document.first_line, document.text  # bytes: lines, joined by newlines
 
-The name of a file tells its format, and `.gz` at its end that it is compressed:
+The name of a file tells its format:
 
-* `.jsonl` and `.json`: one JSON object a line, which is one document. Its text is in a field.
-* any other name: plain text, a blank line (white space only) between documents. The end of the file
-  ends a document.
+* `.jsonl` and `.json`: each line is a JSON object and holds one document. A field has the text.
+* Any other name: plain text. Blank lines (only white space) separate documents. The end of the file
+  ends the last document.
 
-A line of the text is a sentence, or a paragraph that is split later. Files are UTF-8, with or
-without a byte order mark; only "\\n" ends a line, and white space around a line does not count. A
-document longer than 256 KiB comes in parts of about that size, which have the same `source`. Memory
-holds a part of a document (with JSON, its longest line).
+If the name ends in `.gz`, the file is compressed.
+
+Each line of the text is a sentence, or a paragraph that is split later. Files are UTF-8, with or
+without a byte order mark. Only "\\n" ends a line. White space around a line is ignored. A document
+longer than 256 KiB comes in parts of about that size with the same `source`. A reader holds one
+part in memory (for JSON, one line of the file).
 """
 
 import codecs
@@ -35,66 +37,66 @@ from albert.util import files, json_files, parallel
 from albert.util.errors import UserError
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
-BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
+BLOCK_BYTES = 1 << 17  # documents are added to a block until it has this size
 
 _MEGABYTE = 1 << 20
 _JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
-# The names of text files in a folder: these endings, or .gz alone.
+# The text files in a folder have one of these endings, or .gz alone.
 _TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 
-# A line: its number from 1 (0: not known), its byte offset in the text of the file, its bytes.
+# (number from 1, or 0 if unknown; byte offset in the decompressed file; content without newline)
 Line = Tuple[int, int, bytes]
-# The bytes [start, end) of a file; a compressed file is one range.
+# (path, start, end): the bytes [start, end) of a file; a compressed file is one range.
 TextRange = Tuple[str, int, int]
 
 
 class RawDocument(NamedTuple):
     """A document, or a part of a long one, as bytes."""
 
-    part: int  # 0, or which later part of a long document it is
+    part: int  # the number of this part, from 0
     path: str
-    first_line: int  # number of its first line, from 1; 0 if it was read by range
-    offset: int  # bytes of text in the file before its first line
-    text: bytes  # its lines, joined by newlines
-    bad: str = ""  # what is wrong with a bad line of a JSON file; the document has no text
+    first_line: int  # number of the first line, from 1; 0 if unknown
+    offset: int  # byte offset of the first line in the decompressed file
+    text: bytes  # lines, joined by newlines
+    error: str = ""  # why a line of a JSON file holds no document; `text` is empty
     source: int = 0  # the same for all parts of a long document
 
     @property
     def key(self) -> int:
-        """A number below 2^63 that names it: the key of its random numbers.
+        """A number below 2^63, the key of the document's random numbers.
 
-        It follows from the file's name without folders, the place in the file and the text. So a
-        machine that reads a byte range finds the same key as one that reads everything, and moved
-        files keep theirs. The text alone would give equal documents the same masks.
+        It depends on the file's name without folders, the offset, the part and the text. So a
+        machine that reads a byte range computes the same key as a machine that reads the whole
+        file, and moved files keep their keys. The offset gives equal texts different masks.
         """
         position = f"{os.path.basename(self.path)}\n{self.offset}\n{self.part}\n"
         digest = hashlib.sha256(position.encode("utf-8") + self.text).digest()
         return int.from_bytes(digest[:8], "big") >> 1
 
     @property
-    def place(self) -> str:
-        """Where it begins, for messages."""
-        where = f"line {self.first_line}" if self.first_line else f"byte {self.offset}"
-        return f"'{self.path}', {where}"
+    def location(self) -> str:
+        """The path and the first line or byte, for messages."""
+        position = f"line {self.first_line}" if self.first_line else f"byte {self.offset}"
+        return f"'{self.path}', {position}"
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is a document of its own, not a later part of one or a bad line."""
-        return self.part == 0 and not self.bad
+        """Whether to count it as a document: no bad line, and no later part of a document."""
+        return self.part == 0 and not self.error
 
 
 class TextBlock(NamedTuple):
-    """What a worker treats at a time."""
+    """The documents that a worker processes together."""
 
     documents: Sequence[RawDocument]
-    # A document of another source, if that was asked for and the block has one source only.
+    # With random_next_sentence: a document of another source, if all documents have the same one.
     neighbour: Optional[RawDocument] = None
     number: int = 0
-    window: int = 0  # of the shuffle
+    window: int = 0  # number of the shuffle window
 
     @property
     def bytes(self) -> int:
-        """The size of its text."""
+        """The size of the text in bytes."""
         return sum(len(document.text) for document in self.documents)
 
 
@@ -104,14 +106,14 @@ class TextBlock(NamedTuple):
 def read_documents(
     paths: Sequence[str], *, text_field: str = TEXT_FIELD, keeps_bad: bool = False
 ) -> Iterator[RawDocument]:
-    """Yields the documents of text files in their order, with the numbers of lines and sources.
+    """Yields the documents of text files in order, with line numbers and sources.
 
     Args:
       text_field: the field of a JSON object that holds the text.
-      keeps_bad: a line of a JSON file that holds no document is yielded as `bad`, not raised.
+      keeps_bad: yield a document with an `error` for each bad line of a JSON file; do not raise.
 
     Raises:
-      ValueError: such a line; a damaged compressed file.
+      UserError: a line of a JSON file holds no document, or a compressed file is damaged.
     """
     source = -1
     for path in paths:
@@ -128,7 +130,7 @@ def whole(path: str) -> TextRange:
 
 
 def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
-    """Returns the ranges of a file of `size` bytes."""
+    """Returns the ranges, of `range_bytes` each, of a file of `size` bytes."""
     if is_compressed(path):
         return [whole(path)]
     return [(path, start, start + range_bytes) for start in range(0, size, range_bytes)]
@@ -140,44 +142,46 @@ def read_range(
     """Yields the documents of a range, so that many machines can read one large file together.
 
     Each document belongs to one range: the range where its JSON line starts or, in plain text,
-    where the blank line before it starts (for the first document: the first range). Its end may lie
-    behind the range. Line numbers are unknown, except in the first range of a file. All documents
-    have source 0.
+    where the blank line before it starts (for the first document: the first range). A document may
+    end after its range. Line numbers are unknown, except in the first range of a file. All
+    documents have source 0.
 
-    `stream` is the file, open at its start; the rest and errors are those of `read_documents`.
+    `stream` is the file, open at its start. See `read_documents` for the other arguments and the
+    errors.
     """
     path, lines = text_range[0], _lines_of(text_range, stream)
     if not is_json(path):
         for is_blank, group in itertools.groupby(lines, lambda line: _is_blank(line[2])):
-            yield from () if is_blank else _parts(path, group)
+            if not is_blank:
+                yield from _parts(path, group)
         return
     for number, offset, line in lines:
         if _is_blank(line):
             continue
         try:
             row = json_files.parse_data(line.decode("utf-8"), "The line", {text_field: str})
-        except ValueError as error:  # also of bytes that are not UTF-8
-            bad = RawDocument(0, path, number, offset, b"", str(error))
+        except ValueError as error:  # not JSON with the field, or not UTF-8
+            bad_line = RawDocument(0, path, number, offset, b"", str(error))
             if not keeps_bad:
                 raise UserError(
-                    f"{bad.place}: {error} --text_field={text_field} names the text. To drop bad "
-                    "lines, add --input_file_mode=rb."
+                    f"{bad_line.location}: {error} --text_field={text_field} names the text. To "
+                    "drop bad lines, add --input_file_mode=rb."
                 ) from error
-            yield bad
+            yield bad_line
             continue
-        lines_of_text = row[text_field].encode("utf-8").split(b"\n")
-        with_text = [text for text in lines_of_text if not _is_blank(text)]
-        # A document without text is counted as one.
-        yield from _parts(path, ((number, offset, text) for text in with_text or [b""]))
+        text_lines = row[text_field].encode("utf-8").split(b"\n")
+        text_lines = [line for line in text_lines if not _is_blank(line)]
+        # A document without text gets an empty line, so that it is counted.
+        yield from _parts(path, ((number, offset, line) for line in text_lines or [b""]))
 
 
 def _lines_of(text_range: TextRange, stream: Any) -> Iterator[Line]:
-    """The lines of the documents that belong to the range, and blank ones."""
+    """Yields the lines of the documents that belong to the range, and blank lines."""
     path, start, end = text_range
-    has_documents = is_json(path)  # in single lines
-    has_begun = start == 0 or has_documents
+    line_is_document = is_json(path)
+    has_begun = start == 0 or line_is_document
     for number, (offset, line) in enumerate(_lines(stream, path, start), 1):
-        if offset >= end and (not has_begun or has_documents or _is_blank(line)):
+        if offset >= end and (not has_begun or line_is_document or _is_blank(line)):
             return
         has_begun = has_begun or _is_blank(line)
         if has_begun:
@@ -185,52 +189,55 @@ def _lines_of(text_range: TextRange, stream: Any) -> Iterator[Line]:
 
 
 def _parts(path: str, lines: Iterable[Line]) -> Iterator[RawDocument]:
-    """The document with these lines, in parts of about DOCUMENT_BYTES."""
-    collected: List[bytes] = []
+    """Yields the document with these lines, in parts of about DOCUMENT_BYTES."""
+    texts: List[bytes] = []
     part = size = 0
-    first = (0, 0)
-    for number, offset, line in lines:
-        first = first if collected else (number, offset)
-        collected.append(line)
-        size += len(line) + 1
+    start = (0, 0)
+    for number, offset, text in lines:
+        if not texts:
+            start = (number, offset)
+        texts.append(text)
+        size += len(text) + 1
         if size >= DOCUMENT_BYTES:
-            yield RawDocument(part, path, *first, b"\n".join(collected))
+            yield RawDocument(part, path, *start, b"\n".join(texts))
             part += 1
-            collected, size = [], 0
-    if collected:
-        yield RawDocument(part, path, *first, b"\n".join(collected))
+            texts, size = [], 0
+    if texts:
+        yield RawDocument(part, path, *start, b"\n".join(texts))
 
 
 def is_json(path: str) -> bool:
-    """Returns whether a file's name says that it holds JSON lines."""
+    """Returns whether a file is JSON lines, by its name."""
     return bool(_JSON_NAME.search(path))
 
 
 def is_text(path: str) -> bool:
-    """Returns whether a file's name has the ending of a text."""
+    """Returns whether a file is text, by the ending of its name."""
     return bool(_TEXT_NAME.match(os.path.basename(path)))
 
 
 def is_compressed(path: str) -> bool:
-    """Returns whether a file's name says that it is compressed."""
+    """Returns whether a file is compressed, by its name."""
     return files.ending(path) == ".gz"
 
 
 def _lines(stream: Any, path: str, start: int) -> Iterator[Tuple[int, bytes]]:
-    """The lines that begin at byte `start` or later, with their offsets and without newlines."""
-    offset = max(start - 1, 0)  # the newline before `start` shows whether a line begins there
+    """Yields (offset, line without newline) for the lines that begin at byte `start` or later."""
+    offset = max(start - 1, 0)  # a line begins at `start` if the byte before it is a newline
     stream.seek(offset)
     for line in _unpacked(stream, path):
+        length = len(line)
         if offset == 0:
             files.check_line_ends(line, path)
+            if line.startswith(codecs.BOM_UTF8):
+                line = line[len(codecs.BOM_UTF8) :]
         if offset >= start:
-            has_mark = offset == 0 and line.startswith(codecs.BOM_UTF8)
-            yield offset, line[len(codecs.BOM_UTF8) * has_mark :].rstrip(b"\n")
-        offset += len(line)
+            yield offset, line.rstrip(b"\n")
+        offset += length
 
 
 def _unpacked(stream: Any, path: str) -> Iterator[bytes]:
-    """The lines of a file, decompressed."""
+    """Yields the lines of a file, decompressed."""
     if not is_compressed(path):
         yield from stream
         return
@@ -243,12 +250,12 @@ def _unpacked(stream: Any, path: str) -> Iterator[bytes]:
 
 
 def _is_blank(line: bytes) -> bool:
-    """Whether a line is white space only, also Unicode's; bad UTF-8 is not."""
+    """Whether a line has only white space (ASCII or Unicode). Bad UTF-8 is not blank."""
     if not line or line.isspace():
         return True
-    if 0x20 < line[0] <= 0x7F:  # the usual case, without decoding
+    if 0x20 < line[0] <= 0x7F:  # the usual case, which needs no decoding
         return False
-    # Files that were joined one after another hold byte order marks in the middle.
+    # Concatenated files have byte order marks in the middle.
     return not line.decode("utf-8", "replace").strip().strip("\ufeff")
 
 
@@ -256,34 +263,34 @@ def _is_blank(line: bytes) -> bool:
 
 
 def read_blocks(paths: Sequence[str], flags: DataFlags) -> Iterator[TextBlock]:
-    """Yields the text as blocks of whole documents, or parts of long ones.
+    """Yields the text as blocks of documents, or parts of long documents.
 
-    A block that has text of one document only gets a neighbour with random_next_sentence.
+    With random_next_sentence, a block with text of only one document gets a neighbour.
 
     Raises:
-      ValueError: as read_documents; random_next_sentence and a single document.
+      UserError: see read_documents; or the input is one document, with random_next_sentence.
     """
     keeps_bad = flags.input_file_mode == "rb"
     text = read_documents(paths, text_field=flags.text_field, keeps_bad=keeps_bad)
     window_bytes = flags.shuffle_window_mb * _MEGABYTE
-    done = 0
+    position = 0  # bytes of text in the blocks before
     last: Optional[RawDocument] = None
-    other: Optional[RawDocument] = None  # the last one of another source than `last`
+    previous: Optional[RawDocument] = None  # the last document of a source other than last.source
     for number, documents in enumerate(grouped(text)):
         for document in documents:
             if last and last.source != document.source:
-                other = last
+                previous = last
             last = document
         neighbour = None
         if flags.random_next_sentence and documents[0].source == last.source:
-            neighbour = other or _next_document(paths, last.source, flags.text_field)
-        block = TextBlock(documents, neighbour, number, done // window_bytes)
+            neighbour = previous or _next_document(paths, last.source, flags.text_field)
+        block = TextBlock(documents, neighbour, number, position // window_bytes)
         yield block
-        done += block.bytes
+        position += block.bytes
 
 
 def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
-    """Yields documents in groups of about BLOCK_BYTES, or of that many without text."""
+    """Yields documents in groups of about BLOCK_BYTES, or at most BLOCK_BYTES empty documents."""
     group: List[RawDocument] = []
     size = 0
     for document in documents:
@@ -297,9 +304,9 @@ def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
 
 
 def _next_document(paths: Sequence[str], source: int, text_field: str) -> RawDocument:
-    """The first document of another source."""
+    """Returns the first document of another source than `source`."""
     for document in read_documents(paths, text_field=text_field, keeps_bad=True):
-        if document.source != source and not document.bad:
+        if document.source != source and not document.error:
             return document
     raise UserError(
         "--random_next_sentence needs two documents, and the input has one (a blank line "
@@ -308,10 +315,10 @@ def _next_document(paths: Sequence[str], source: int, text_field: str) -> RawDoc
 
 
 def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
-    """Returns the lines of a document as text, and how many were not UTF-8.
+    """Returns the decoded lines of a document, and the number of lines that are not UTF-8.
 
-    The mode decides what happens to a line that is not UTF-8. "r": ValueError with file and line;
-    "rb": its bad bytes are dropped; "lines": the line is dropped.
+    `mode` says what to do if a line is not UTF-8. "r": raise UserError with file and line; "rb":
+    drop the bad bytes; "lines": drop the line.
     """
     lines, bad = [], 0
     for number, line in enumerate(document.text.split(b"\n"), start=document.first_line):
@@ -332,45 +339,46 @@ def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
 # ----------------------------------------------------------------------------------------- finding
 
 
-def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> List[str]:
-    """Returns the text files that names, patterns and folders stand for, sorted, each once.
+def find_files(patterns: str, flag_name: str, *, excluded: Sequence[str] = ()) -> List[str]:
+    """Returns the sorted paths of text files, without duplicates.
 
-    In a folder and below it these are the files named .txt, .jsonl or .json, or these with .gz, or
-    .gz alone; hidden files and records (files with a sidecar) are left out.
+    In folders, including subfolders, text files end in .txt, .jsonl or .json, with or without .gz,
+    or have no other ending than .gz. Hidden files and record files (with a sidecar) do not count.
 
     Args:
-      patterns: with commas between them. A file under exactly that name is taken as it is.
+      patterns: comma-separated paths, patterns and folders. An existing path is not a pattern.
       flag_name: the flag that messages name.
-      but: files that are not taken from folders, such as outputs and vocabularies.
+      excluded: files in folders to leave out, such as outputs and vocabularies.
 
     Raises:
-      ValueError: no pattern, one that matches nothing, or a folder without text files.
+      UserError: there is no pattern, a pattern matches nothing, or a folder has no text files.
     """
     paths = set()
     is_folder = tf.io.gfile.isdir
-    for part in files.split_paths(patterns) or [""]:
-        named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
-        for path, is_directory in zip(
-            named, parallel.in_threads(is_folder, named, "Looking at the text")
-        ):
-            paths.update(_below(path, flag_name, but) if is_directory else [path])
+    for pattern in files.split_paths(patterns) or [""]:
+        matches = [pattern]
+        if not is_folder(pattern):
+            matches = files.expand_patterns(pattern, flag_name)
+        are_folders = parallel.in_threads(is_folder, matches, "Looking at the text")
+        for path, is_directory in zip(matches, are_folders):
+            paths.update(_below(path, flag_name, excluded) if is_directory else [path])
     # If a path has two spellings, keep the first.
     return sorted({os.path.abspath(path): path for path in sorted(paths, reverse=True)}.values())
 
 
-def _below(folder: str, flag_name: str, but: Sequence[str]) -> List[str]:
-    """The text files in a folder and below it."""
-    excluded = set(map(os.path.abspath, but))
+def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
+    """Returns the text files in a folder and its subfolders."""
+    excluded_paths = set(map(os.path.abspath, excluded))
     paths = []
     with files.naming_odd_names(f"--{flag_name}: '{folder}'"):
-        walked = list(tf.io.gfile.walk(folder))
-    for parent, _, names in walked:
-        present = set(names)
+        folders = list(tf.io.gfile.walk(folder))
+    for parent, _, names in folders:
+        name_set = set(names)
         for name in filter(_TEXT_NAME.match, names):
             path = os.path.join(parent, name)
-            is_hidden = "/." in path[len(folder) - 1 :]  # or in a hidden folder
-            is_record = record_files.sidecar_path(name) in present
-            if not (is_hidden or is_record or os.path.abspath(path) in excluded):
+            is_hidden = "/." in path[len(folder) - 1 :]  # the file or a folder above it
+            is_record_file = record_files.sidecar_path(name) in name_set
+            if not (is_hidden or is_record_file or os.path.abspath(path) in excluded_paths):
                 paths.append(path)
     if not paths:
         raise UserError(

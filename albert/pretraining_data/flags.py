@@ -9,7 +9,7 @@ from typing import Optional, Tuple
 from albert.configs.shared_flags import TokenizerFlags, data_flag, output_flag, speed_flag
 from albert.util.flags import BaseFlags, flag
 
-TEXT_FIELD = "text"  # of JSON lines
+TEXT_FIELD = "text"  # the default field of JSON lines
 
 _masking = functools.partial(flag, group="Masking")
 _file = functools.partial(flag, None, path=True, required=True)
@@ -17,14 +17,14 @@ _file = functools.partial(flag, None, path=True, required=True)
 
 @dataclasses.dataclass(frozen=True)
 class DataFlags(BaseFlags):
-    """What records are made of."""
+    """The flags that decide the content of records."""
 
     max_seq_length: int = data_flag(
-        512, "Tokens of a sequence, [CLS] and two [SEP] included.", lower=5
+        512, "Maximum tokens per sequence, including [CLS] and two [SEP].", lower=5
     )
-    max_predictions_per_seq: int = _masking(20, "Maximum masked tokens of a sequence.", lower=1)
+    max_predictions_per_seq: int = _masking(20, "Maximum masked tokens per sequence.", lower=1)
     masked_lm_prob: float = _masking(0.15, "Fraction of tokens to mask.", lower=0, upper=1)
-    ngram: int = _masking(3, "Maximum words that are masked together.", lower=1)
+    ngram: int = _masking(3, "Maximum words to mask together.", lower=1)
     favor_shorter_ngram: bool = _masking(
         True, "Mask n words together with a probability proportional to 1/n."
     )
@@ -53,7 +53,7 @@ class DataFlags(BaseFlags):
     shuffle_window_mb: int = flag(256, lower=1)
     language: str = data_flag(
         "any",
-        "zh: find Chinese words with jieba; tokens stay the same.",
+        "zh: find Chinese words for masking with jieba; tokens stay the same.",
         choices=("any", "zh"),
     )
     user_dictionary: Optional[str] = data_flag(
@@ -64,18 +64,18 @@ class DataFlags(BaseFlags):
 
     @property
     def slots(self) -> int:
-        """Predictions a record has room for."""
+        """The maximum number of predictions per record."""
         return self.max_predictions_per_seq * (1 + self.do_permutation)
 
     @property
     def bad_lines(self) -> str:
-        """What happens to a line that is not UTF-8: a mode of documents.decode_lines."""
+        """The mode of documents.decode_lines: what to do if a line is not UTF-8."""
         return self.input_file_mode
 
 
 @dataclasses.dataclass(frozen=True)
 class RecordFlags(DataFlags, TokenizerFlags):
-    """The flags of the text, the tokens and the records, on one machine or on a cluster."""
+    """The flags of text, tokenizer and records, for one machine and for clusters."""
 
     input_file: str = _file("Text or JSON lines: files, patterns and folders.", group="Data")
     output_file: str = _file("Record files to write, comma-separated.", group="Output")
@@ -115,7 +115,7 @@ class ClusterFlags(RecordFlags):
 
     @property
     def bad_lines(self) -> str:
-        """One bad line does not stop a job of hours: the line, or its bad bytes, are dropped."""
+        """Drops bad lines, or their bad bytes: one bad line must not stop a job of hours."""
         return "lines" if self.input_file_mode == "r" else "rb"
 
 
@@ -141,14 +141,14 @@ class VocabularyFlags(BaseFlags):
 
     input_file: str = _file("Text or JSON lines, one sentence per line: files, patterns, folders.")
     model_prefix: str = _file("Write MODEL_PREFIX.model and MODEL_PREFIX.vocab.")
-    vocab_size: int = flag(30000, "Number of tokens, with the special ones.", lower=14)
-    do_lower_case: bool = flag(True, "Lower-case the text; use the same value later.")
+    vocab_size: int = flag(30000, "Number of tokens, including special tokens.", lower=14)
+    do_lower_case: bool = flag(True, "Lower-case the text; use the same value in other commands.")
     keep_accents: bool = flag(False, "Keep accents, which Google's models drop.")
     input_sentence_size: int = flag(
         10000000, "Maximum sentences to train on; more are sampled at random.", lower=1
     )
     character_coverage: float = flag(
-        0.99995, "Fraction of the text's characters that get a token.", lower=0.98, upper=1
+        0.99995, "Fraction of the text's characters to give a token.", lower=0.98, upper=1
     )
     seed: int = flag(12345, "Random seed of the sample.", lower=0, upper=2**32 - 1)
     overwrite: bool = flag(False, "Replace existing files.")

@@ -1,10 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Instances of pretraining data: their settings, and how blocks of text become records.
+"""Makes the instances of pretraining data: checks flags, and turns blocks of text into records.
 
-Every random number is a function of (random_seed, document, pass, what it decides): neither
-processes nor blocks nor runtimes change an instance. A document longer than 256 KiB is treated in
-parts of that size, each with its own draw of shorter target lengths.
+Each random number depends only on random_seed, the document, the pass, and the purpose of the
+number. So the instances are the same with any number of processes, any blocks and any runtime. A
+document longer than 256 KiB is processed in parts of that size. Each part draws its own target
+lengths.
 """
 
 import functools
@@ -25,41 +26,41 @@ from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
-FORMAT = 2  # raise it when the same settings give other records than before
+FORMAT = 2  # raise it if the records change although the flags are the same
 
 _LOGGER = logging.getLogger("albert")
 
-_MOST_BAD = 0.1  # as a share of the lines or documents
-_MUCH_CUT = 0.02  # as a share of the tokens
-_CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
+_MOST_BAD = 0.1  # maximum fraction of bad lines or documents
+_MUCH_CUT = 0.02  # fraction of cut tokens that gives a warning
+_CELLS = 1 << 17  # instances times length to mask at a time: the arrays fit into a core's cache
 
 
 class Counts(NamedTuple):
-    """What was read and made."""
+    """The numbers of documents, sentences, instances and so on, for the log."""
 
     documents: int = 0
-    empty_documents: int = 0  # no tokens
+    empty_documents: int = 0  # documents without tokens
     sentences: int = 0
-    bad_lines: int = 0  # not UTF-8, and repaired (input_file_mode rb)
-    left_out: int = 0  # single tokens at a document's end, over all passes
+    bad_lines: int = 0  # lines that are not UTF-8
+    left_out: int = 0  # single tokens at the end of a document, in all passes
     instances: int = 0
-    label_one: int = 0
+    label_one: int = 0  # instances with label 1
     predictions: int = 0
     bad_documents: int = 0  # JSON lines that were dropped (input_file_mode rb)
-    tokens: int = 0  # of the text, in one pass
-    cut_tokens: int = 0  # of lines longer than a sequence: in no record of a pass
+    tokens: int = 0  # tokens of the text, once
+    cut_tokens: int = 0  # tokens of too long lines that are in no record of a pass
 
 
 def total(rows: Iterable[Iterable[int]]) -> Counts:
-    """Returns the sum of counts."""
+    """Returns the sums of the counts."""
     return functools.reduce(
         lambda counts, other: Counts(*map(operator.add, counts, other)), rows, Counts()
     )
 
 
 def check_flags(flags: DataFlags) -> None:
-    """Raises ValueError for values out of range or in conflict; warns of too few slots."""
-    flags_lib.make(DataFlags, **_record_settings(flags))
+    """Raises UserError if flags are out of range or in conflict. Warns of too few slots."""
+    flags_lib.make(DataFlags, **_record_flags(flags))
     if flags.language == "any" and flags.user_dictionary:
         raise UserError(
             "--user_dictionary needs --language=zh, because jieba reads it. Give both or neither."
@@ -71,18 +72,18 @@ def check_flags(flags: DataFlags) -> None:
         )
     if flags.masked_lm_prob == 0 and flags.do_permutation:
         raise UserError(
-            "--do_permutation moves as many tokens as are masked, and --masked_lm_prob=0 masks "
-            "none. Leave out one of them."
+            "--do_permutation moves as many tokens as --masked_lm_prob masks, so it cannot be used "
+            "with --masked_lm_prob=0. Leave out one of them."
         )
     warn_of_few_slots(flags)
 
 
-def _record_settings(flags: DataFlags) -> Dict[str, Any]:
+def _record_flags(flags: DataFlags) -> Dict[str, Any]:
     return {name: getattr(flags, name) for name in DataFlags().to_dict()}
 
 
 def warn_of_few_slots(flags: DataFlags) -> None:
-    """Warns where a full sequence has room for fewer masks than its share of masked tokens."""
+    """Warns if long sequences have more tokens to mask than max_predictions_per_seq."""
     num_masked = int(round(flags.max_seq_length * flags.masked_lm_prob))
     if num_masked > flags.max_predictions_per_seq:
         _LOGGER.warning(
@@ -93,44 +94,47 @@ def warn_of_few_slots(flags: DataFlags) -> None:
 
 
 def check_counts(counts: Counts) -> None:
-    """Raises ValueError if the input had too many bad lines, or gave no instance.
+    """Raises UserError if the input has too many bad lines, or gives no instance.
 
-    Warns if many tokens are in lines longer than a sequence, which are cut.
+    Warns if many tokens are lost because their lines are longer than a sequence.
     """
     documents = counts.documents + counts.empty_documents + counts.bad_documents
-    for bad, read, what in (
+    for bad, total_count, problem in (
         (counts.bad_lines, counts.sentences, "lines are not UTF-8"),
         (counts.bad_documents, documents, "documents are not JSON objects with text"),
     ):
-        if bad > read * _MOST_BAD:
-            raise UserError(f"--input_file: {bad} of {read} {what}. Check the format of the files.")
+        if bad > total_count * _MOST_BAD:
+            raise UserError(
+                f"--input_file: {bad} of {total_count} {problem}. Check the format of the files."
+            )
     if not counts.instances:
         raise UserError(
-            "--input_file: no instance in the text. Every document is empty or one token. Check "
-            "the files and the vocabulary."
+            "--input_file: the text gives no instance. Each document is empty or only one token. "
+            "Check the files and the vocabulary."
         )
     if counts.cut_tokens > counts.tokens * _MUCH_CUT:
         _LOGGER.warning(
-            "%s of %s tokens reach no record: their lines are longer than --max_seq_length. Raise "
-            "it, or split lines that are paragraphs with --split_sentences.",
+            "%s of %s tokens are in no record, because their lines are longer than "
+            "--max_seq_length. Use a larger --max_seq_length, or split lines that are paragraphs "
+            "with --split_sentences.",
             *map("{:,}".format, (counts.cut_tokens, counts.tokens)),
         )
 
 
-KeyedRecord = Tuple[int, bytes]  # a place in the shuffle, below 2^64, and a tf.train.Example
+KeyedRecord = Tuple[int, bytes]  # shuffle key, below 2^64, and a serialised tf.train.Example
 
 
 class InstanceMaker:
-    """Turns text blocks into instances: holds the tokenizer and the tables made from it."""
+    """Turns text blocks into instances. Holds the tokenizer and tables of its tokens."""
 
     def __init__(self, tokenizer: tokenization.FullTokenizer, flags: DataFlags):
         """Loads the segmenter if the language needs it.
 
         Raises:
-          ValueError: unfit vocabulary (words.piece_table) or segmenter (words.ChineseSegmenter).
+          UserError: see words.piece_table, words.word_start_rule and words.ChineseSegmenter.
         """
         self._tokenizer = tokenizer
-        self._settings = flags
+        self._flags = flags
         self._segmenter = None
         if flags.language == "zh":
             self._segmenter = words.ChineseSegmenter(flags.user_dictionary)
@@ -138,34 +142,34 @@ class InstanceMaker:
         self._table = words.piece_table(tokenizer.vocab, model)
         rule = words.word_start_rule(model is not None, flags.word_start)
         self._is_word_start = list(map(rule, tokenizer.vocab))
-        # Whether an unknown token starts a word depends on its text in the line.
+        # Whether an unknown token starts a word depends on its characters.
         self._unknown = model.unk_id() if rule is words.starts_word else None
         self._warnings_left = 5  # in each process
 
     def instances(
         self, block: text_documents.TextBlock
     ) -> Tuple[Iterator[Dict[str, np.ndarray]], np.ndarray, Counts]:
-        """Returns the instances of all passes over `block`, in the order of the shuffle.
+        """Returns the instances of all passes over `block`, sorted by random shuffle keys.
 
         Returns:
-          The features in batches, see masking.masked_features; the place of each instance in the
-          shuffle, uint64 [instances], ascending; and the counts, without `predictions`, which are
-          known only when the features are made.
+          (features, shuffle keys, counts). The features are an iterator of batches, see
+          masking.masked_features. The keys are uint64 [instances], ascending. The counts have no
+          `predictions`, because the iterator draws the masks later.
 
         Raises:
-          ValueError: bad UTF-8, with file and line (input_file_mode r).
+          UserError: bad UTF-8, with file and line (input_file_mode r).
         """
         tokenized, counts = self._tokenize(block)
-        pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings, len(block.documents))
+        pairs, left_out = segment_pairs.make_pairs(tokenized, self._flags, len(block.documents))
         keys = random_keys.fold(pairs.key, masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
-        rows = max(1, _CELLS // self._settings.max_seq_length)
+        rows = max(1, _CELLS // self._flags.max_seq_length)
         features = (
             masking.masked_features(
                 tokenized,
                 pairs.take(order[start : start + rows]),
                 table=self._table,
-                flags=self._settings,
+                flags=self._flags,
             )
             for start in range(0, len(order), rows)
         )
@@ -177,37 +181,37 @@ class InstanceMaker:
     def _tokenize(
         self, block: text_documents.TextBlock
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
-        """The tokens of the documents, the neighbour's last, and what was read."""
-        texts, starts, rows = [], [], []
-        longest = segment_pairs.longest(self._settings)
+        """Returns the tokens and counts of the documents. The neighbour's tokens come last."""
+        texts, starts, counts = [], [], []
+        longest = segment_pairs.longest(self._flags)
         for raw in filter(None, [*block.documents, block.neighbour]):
-            lines, bad = text_documents.decode_lines(raw, self._settings.bad_lines)
-            if self._settings.split_sentences:
+            lines, bad_lines = text_documents.decode_lines(raw, self._flags.bad_lines)
+            if self._flags.split_sentences:
                 lines = [text for line in lines for text in words.split_sentences(line)]
             sentences, word_starts = self._encode(lines)
             texts.append((raw.key, raw.source, sentences))
             starts += word_starts
             lengths = [len(sentence) for sentence in sentences if sentence]
-            row = Counts(
+            document_counts = Counts(
                 documents=raw.is_counted and bool(lengths),
                 empty_documents=raw.is_counted and not lengths,
                 sentences=len(lengths),
-                bad_lines=bad,
-                bad_documents=bool(raw.bad),
+                bad_lines=bad_lines,
+                bad_documents=bool(raw.error),
                 tokens=sum(lengths),
                 cut_tokens=sum(max(0, length - longest) for length in lengths),
             )
-            rows.append(row)
-            if (raw.bad or bad) and self._warnings_left:
+            counts.append(document_counts)
+            if (raw.error or bad_lines) and self._warnings_left:
                 self._warnings_left -= 1
-                what = raw.bad or f"{bad} lines that are not UTF-8"
-                _LOGGER.warning("%s: dropped (%s).", raw.place, what)
-        return segment_pairs.tokenized_block(texts, starts), total(rows[: len(block.documents)])
+                problem = raw.error or f"{bad_lines} lines that are not UTF-8"
+                _LOGGER.warning("%s: dropped (%s).", raw.location, problem)
+        return segment_pairs.tokenized_block(texts, starts), total(counts[: len(block.documents)])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
-        """Returns what records are made from, except for the text, as JSON values."""
-        values = _record_settings(self._settings)
-        del values["user_dictionary"]  # its content counts, not its path
+        """Returns all that records depend on, except for the text, as JSON values."""
+        values = _record_flags(self._flags)
+        del values["user_dictionary"]  # replaced below by a hash of its content
         identity = {
             "format": FORMAT,
             "blocks": [text_documents.DOCUMENT_BYTES, text_documents.BLOCK_BYTES],
@@ -220,36 +224,36 @@ class InstanceMaker:
             "vocabulary": words.describe_vocabulary(self._table),  # for masking on the fly
             "settings": values,
         }
-        if self._settings.language == "zh":
-            identity["words"] = words.fingerprint(self._settings.user_dictionary)
+        if self._flags.language == "zh":
+            identity["words"] = words.fingerprint(self._flags.user_dictionary)
         return identity
 
     def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], List[bool]]:
-        """The ids of each line, and for each token of all lines: whether it begins a word."""
+        """Returns the ids of each line, and whether each token of all lines begins a word."""
         starts: List[bool] = []
         if self._segmenter is None:
-            ids = self._tokenizer.encode_ids_batch(lines)
-            for line, numbers in zip(lines, ids):
-                if self._unknown in numbers:
+            ids_of_lines = self._tokenizer.encode_ids_batch(lines)
+            for line, ids in zip(lines, ids_of_lines):
+                if self._unknown in ids:
                     starts += map(words.starts_word, self._tokenizer.tokenize_text(line))
                 else:
-                    starts += map(self._is_word_start.__getitem__, numbers)
-            return ids, starts
+                    starts += map(self._is_word_start.__getitem__, ids)
+            return ids_of_lines, starts
         encodings = list(map(self._tokenizer.encode_with_offsets, lines))
         for line, encoding in zip(lines, encodings):
-            begins = self._segmenter.word_starts(line, encoding)
+            word_starts = self._segmenter.word_starts(line, encoding)
             if self._tokenizer.sp_model is None:
-                # A word of letters that WordPiece splits stays one word; jieba may split it.
-                own = map(self._is_word_start.__getitem__, encoding.ids)
-                begins = list(map(operator.and_, begins, own))
-            starts += begins
+                # jieba may split a word of Latin letters. For WordPiece it stays one word.
+                in_vocabulary = map(self._is_word_start.__getitem__, encoding.ids)
+                word_starts = list(map(operator.and_, word_starts, in_vocabulary))
+            starts += word_starts
         return [encoding.ids for encoding in encodings], starts
 
 
 def prepare(flags: RecordFlags) -> Tuple[InstanceMaker, fine_tuning_utils.Vocabulary]:
-    """Returns what makes the instances, and the vocabulary to keep beside the records.
+    """Returns the InstanceMaker, and the vocabulary to copy to the records' folder.
 
-    For errors see check_settings, load_vocabulary and InstanceMaker.
+    For errors, see check_flags, load_vocabulary and InstanceMaker.
     """
     check_flags(flags)
     tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(flags)
@@ -259,9 +263,9 @@ def prepare(flags: RecordFlags) -> Tuple[InstanceMaker, fine_tuning_utils.Vocabu
 def keyed_records(
     maker: InstanceMaker, block: text_documents.TextBlock
 ) -> Tuple[List[KeyedRecord], Counts]:
-    """Returns the records of all passes over a block, sorted by key, and what was read and made.
+    """Returns the records of all passes over a block, sorted by key, and the counts.
 
-    This is what every engine does with the text: one machine, Apache Beam and the others.
+    Every engine calls it: one machine, Apache Beam and Spark.
     """
     features, keys, counts = maker.instances(block)
     records: List[bytes] = []

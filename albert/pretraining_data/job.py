@@ -1,22 +1,22 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining data on one machine: from text files to shuffled, masked tf.train.Example records.
+"""Makes pretraining data on one machine: from text files to shuffled tf.train.Example records.
 
     text files -> blocks of documents -> keyed records, a part for each block -> output files
 
-The text is read as a stream of blocks of a few documents. A worker process makes the records of all
-passes over a block, `keyed_records`, and writes them as a part: a record file sorted by random
-64-bit keys. When all parts are there, one range of keys after another is read from all of them,
-sorted in memory and appended to the output files; that is the shuffle.
+The text is read as a stream of blocks of documents. A worker process makes the records of all
+passes over a block (`keyed_records`) and writes a part: a record file sorted by random 64-bit keys.
+When all parts are finished, the shuffle reads one range of keys after another from all parts, sorts
+these records in memory, and appends them to the output files.
 
-* Memory depends neither on the size of the text nor on the size of a window. On disk the parts need
-  as much room as the output, until it is finished.
-* The output is the same bytes whatever the number of processes, on every runtime.
-* A part appears under its name when it is whole: a job that was stopped in any way resumes after
-  the parts and output files that are finished.
-* The shuffle is complete over `shuffle_window_mb` megabytes of text (all passes over it); windows
-  follow one another in the order of the text. The output files get consecutive stretches of
-  the shuffled sequence, as many instances each as if they were dealt in turn.
+* Memory depends neither on the size of the text nor on the size of a window. Until the output is
+  finished, the parts need as much disk space as the output.
+* The output has the same bytes with any number of processes, on every runtime.
+* A part gets its name when it is complete. So a job that was stopped resumes after the finished
+  parts and output files.
+* The shuffle mixes all records of a window: all passes over `shuffle_window_mb` megabytes of text.
+  Windows follow one another in the order of the text. Each output file gets the next part of the
+  shuffled sequence. The numbers of instances in the files differ by at most one.
 """
 
 import collections
@@ -49,32 +49,33 @@ from albert.util.errors import UserError
 _LOGGER = logging.getLogger("albert")
 
 _MAKER = "create_pretraining_data"
-_BUCKET_BYTES = 1 << 24  # of the records that the shuffle has in memory
+_BUCKET_BYTES = 1 << 24  # size of the records that the shuffle holds in memory
 _KEY_BYTES = 8
-_KEY = operator.itemgetter(slice(_KEY_BYTES))  # of a record of a part
+_KEY = operator.itemgetter(slice(_KEY_BYTES))  # the key of a record in a part
 
-Output = Tuple[str, Dict[str, Any]]  # a path, and the fingerprint: what the file is made from
+Output = Tuple[str, Dict[str, Any]]  # path, and fingerprint of the file's inputs and flags
 
 
 def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     """Makes the records of `output_file` from the text of `input_file`, on this machine.
 
-    Each output file is written in one step when it is finished, with its metadata. If all are there
-    already, made from the same text by the same settings, nothing is done.
+    Each output file gets its name when it is complete, together with its metadata. If all files
+    were already made from the same text with the same flags, this function does nothing.
 
     Returns:
-      What was read and made; None if there was nothing to do.
+      The counts; None if there was nothing to do.
 
     Raises:
-      ValueError: wrong settings, no text, bad UTF-8, an output file that must not be replaced.
+      UserError: flags are wrong, there is no text, the text is not UTF-8, or an output file must
+        not be replaced.
     """
     started = time.time()
     maker, vocabulary = prepare(flags)
     paths = files.split_paths(flags.output_file)
-    others = filter(None, [*paths, vocabulary.path, flags.user_dictionary])
-    input_files = documents.find_files(flags.input_file, "input_file", but=list(others))
-    names = list(map(os.path.abspath, [*input_files, *paths]))
-    if len(set(names)) < len(names):
+    excluded = list(filter(None, [*paths, vocabulary.path, flags.user_dictionary]))
+    input_files = documents.find_files(flags.input_file, "input_file", excluded=excluded)
+    all_paths = list(map(os.path.abspath, [*input_files, *paths]))
+    if len(set(all_paths)) < len(all_paths):
         raise UserError("--output_file must name each file once, and no input file.")
     text = list(parallel.in_threads(provenance.stamp, input_files, "Looking at the text"))
     identity = dict(maker.fingerprint(vocabulary.path), maker=_MAKER, text=text)
@@ -89,7 +90,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
             size, _ = files.state_of(path)
             check_ours(path, record_files.read_sidecar(path), size, fingerprint=identity)
     with folder_lock.held(work):
-        # This also shows whether the folders can be written.
+        # This also fails early if a folder is not writable.
         for folder in sorted(set(map(os.path.dirname, paths))):
             copy = model_vocabulary.beside_records(folder, vocabulary)
             files.atomic_write_bytes(copy, files.read_bytes(vocabulary.path))
@@ -103,13 +104,13 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
             _write(outputs, shuffled(windows), counts.instances)
             report(counts, started)
         else:
-            _LOGGER.info("Nothing to do: the output was made from the same text and settings.")
+            _LOGGER.info("Nothing to do: the output was made from the same text and flags.")
         shutil.rmtree(work)
     return counts
 
 
 def report(counts: Counts, started: float) -> None:
-    """Logs what was read and made since the time `started`."""
+    """Logs the counts and the time since `started`."""
     parts = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
     _LOGGER.info("%s; %s.", ", ".join(parts), progress.format_seconds(time.time() - started))
 
@@ -121,33 +122,34 @@ def check_ours(
     *,
     fingerprint: Mapping[str, Any],
 ) -> None:
-    """Refuses to replace a record file that is not of this program, or of other text.
+    """Refuses to replace a record file that another program made, or that has other text.
 
-    Changed settings replace the file. A change of the text is refused, because the file name is
+    If only flags have changed, the file may be replaced. If the text is another, --output_file is
     probably a typing error.
 
     Args:
       path: a file of `size` bytes with the metadata `sidecar`.
-      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
+      fingerprint: the fingerprint of the new file, with "maker" and "text", a list of objects with
+        a "name".
 
     Raises:
-      ValueError: it must stay.
+      UserError: the file must not be replaced.
     """
     identity = sidecar.fingerprint if sidecar and sidecar.bytes == size else {}
     sources = [
-        [origin.get("maker"), *sorted(text["name"] for text in origin.get("text") or ())]
-        for origin in (identity, fingerprint)
+        [values.get("maker"), *sorted(text["name"] for text in values.get("text") or ())]
+        for values in (identity, fingerprint)
     ]
     if sources[0] != sources[1]:
         raise UserError(
-            f"--output_file: '{path}' exists, and has changed, or was made by another program, "
-            "from other text or with another number of files. Choose another name, or replace it "
-            "with --overwrite."
+            f"--output_file: '{path}' exists, and has changed, or is from another program, from "
+            "other text or from a job with another number of files. Choose another name, or "
+            "replace it with --overwrite."
         )
 
 
 def work_folder(work_dir: Optional[str], output: str) -> str:
-    """Returns the folder for unfinished work; outputs elsewhere may have the same name."""
+    """Returns the folder for unfinished work. A hash tells outputs with the same name apart."""
     parent = work_dir or (tempfile.gettempdir() if "://" in output else os.path.dirname(output))
     digest = provenance.digest(os.path.abspath(output))[:12]
     name = f".{os.path.basename(output)}.work-{digest}"
@@ -160,9 +162,9 @@ def work_folder(work_dir: Optional[str], output: str) -> str:
 def _make_parts(
     folder: str, input_files: Sequence[str], size: int, *, maker: InstanceMaker, flags: JobFlags
 ) -> Tuple[List[List[str]], Counts]:
-    """Makes the parts of `size` bytes of text that are not there yet.
+    """Makes the missing parts of `size` bytes of text.
 
-    Returns the paths of each window's parts, in the order of the text, and the sum of the counts.
+    Returns the paths of the parts of each window, in the order of the text, and the total counts.
     """
 
     def make(block: documents.TextBlock) -> Tuple[int, str, int, Counts]:
@@ -176,15 +178,15 @@ def _make_parts(
     blocks = documents.read_blocks(input_files, flags)
     processes = flags.num_processes or parallel.default_processes()
     with progress.Progress("Making instances", megabytes, unit="MB") as bar:
-        for window, path, done, counts_of_block in parallel.ordered_map(make, blocks, processes):
+        for window, path, text_bytes, block_counts in parallel.ordered_map(make, blocks, processes):
             windows[window].append(path)
-            counts = total([counts, counts_of_block])
-            bar.update(done / 1e6)
+            counts = total([counts, block_counts])
+            bar.update(text_bytes / 1e6)
     return list(windows.values()), counts
 
 
 def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Counts:
-    """Writes the records of a block to a record file, each behind its key; returns the counts."""
+    """Writes the records of a block to a record file, each after its key. Returns the counts."""
     records, counts = keyed_records(maker, block)
     with record_files.create(path, {"counts": counts}) as part:
         for key, record in records:
@@ -193,7 +195,7 @@ def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Co
 
 
 def read_counts(path: str) -> Optional[Counts]:
-    """Returns the counts of a part; None if it is not there or not whole."""
+    """Returns the counts of a part; None if the part is missing or incomplete."""
     part = record_files.read_sidecar(path)
     is_whole = part and os.path.exists(path) and os.path.getsize(path) == part.bytes
     if not part or not is_whole:
@@ -204,9 +206,9 @@ def read_counts(path: str) -> Optional[Counts]:
 
 
 def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:
-    """Yields the records of all parts, those of each window in the order of their keys.
+    """Yields the records of all windows; in each window, the records of its parts sorted by key.
 
-    A bucket of keys at a time is in memory. Keys are random, so buckets are of like size.
+    Holds one bucket of keys in memory. Keys are random, so the buckets have about the same size.
     """
     for parts in windows:
         buckets = 1 + sum(map(os.path.getsize, parts)) // _BUCKET_BYTES
@@ -218,13 +220,13 @@ def shuffled(windows: Iterable[Sequence[str]]) -> Iterator[bytes]:
                     part, positions[part], (number << 64) // buckets
                 )
                 records += records_of_part
-            # Stable: records with the same key stay in order of part.
+            # The sort is stable: records with the same key stay in the order of the parts.
             records.sort(key=_KEY)
             yield from (record[_KEY_BYTES:] for record in records)
 
 
 def _read_below(part: str, position: int, limit: int) -> Tuple[List[bytes], int]:
-    """The records of a part from `position` on with keys below `limit`; where the next one is."""
+    """Returns a part's records from `position` on with keys below `limit`, and the new position."""
     records: List[bytes] = []
     with open(part, "rb") as stream:
         for begin, length in record_files.headers(part, stream, position):
@@ -239,7 +241,7 @@ def _read_below(part: str, position: int, limit: int) -> Tuple[List[bytes], int]
 
 
 def _write(outputs: Sequence[Output], records: Iterator[bytes], count: int) -> None:
-    """Writes the outputs; each gets as many of the `count` records as the others."""
+    """Writes the outputs. The `count` records are divided evenly."""
     with progress.Progress("Writing", count, unit="instances") as bar:
         counted = bar.counting(records)
         for number, output in enumerate(outputs):
@@ -248,7 +250,7 @@ def _write(outputs: Sequence[Output], records: Iterator[bytes], count: int) -> N
 
 
 def write_file(output: Output, records: Iterable[bytes]) -> None:
-    """Writes one output, or passes its records over if it is finished."""
+    """Writes an output. If it is finished, only skips its records."""
     if not record_files.why_stale(*output):  # written before the job was stopped
         collections.deque(records, maxlen=0)
         return

@@ -1,25 +1,29 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Masking n-grams of whole words: when data is made, and on the fly while a model trains.
+"""Masks n-grams of whole words, in data creation and on the fly during training.
 
-For one sequence, the public create_pretraining_data.py works like this (arXiv:1909.11942, section
-4.1): visit the words in random order; at each draw a length n in 1 .. ngram with p(n) proportional
-to 1/n (or reversed); take as many of the n words from there on as still fit the number of tokens to
-predict; pass on if none fits or if one of them is taken already; stop when the number is reached.
-80% of the tokens taken become [MASK], 10% stay, 10% become a random token.
+For each sequence, the public create_pretraining_data.py works like this (arXiv:1909.11942, section
+4.1):
 
-Here the k-th visited word of all sequences is treated in one step with arrays, which gives each
-sequence exactly what it would get alone: its random numbers come from its own key. Two differences:
+1. Visit the words in random order.
+2. At each word, draw a length n from 1 to ngram, with p(n) proportional to 1/n (or reversed).
+3. Choose the n words that begin here, or the first of them, if more would exceed the number of
+   tokens to predict. Choose none if one of these words is chosen already.
+4. Stop when there are enough tokens to predict.
+5. 80% of the chosen tokens become [MASK], 10% stay, 10% become a random token.
 
-* [CLS] and [SEP] end words: a continuation that truncation left at the start of B does not belong
-  to the last word of A.
-* Random replacements are ordinary tokens: never padding, unknown, control or unused ones.
+This module visits the k-th word of all sequences in one step, with arrays. A sequence gets the same
+masks as it would alone, because its random numbers depend only on its own key. There are two
+differences:
 
-On the fly, the key of a record is a function of the seed and of the record's position in the
-endless stream of shuffled records. It does not depend on the number of readers, and changes in each
-pass.
+* [CLS] and [SEP] end words. If truncation left only the end of a word at the start of B, this end
+  does not belong to the last word of A.
+* Random replacements are ordinary tokens: never padding, unknown, control or unused tokens.
 
-Legend: N sequences, S their length, T tokens of all, P predictions of a sequence at most.
+On the fly, the key of a record depends only on the seed and on the position of the record in the
+endless stream of shuffled records. So each pass has new masks, with any number of readers.
+
+Legend: N sequences, S sequence length, P maximum predictions per sequence.
 """
 
 from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
@@ -32,16 +36,16 @@ from albert.pretraining_data.flags import DataFlags
 from albert.pretraining_data.random_keys import fold, seed_key
 from albert.pretraining_data.words import PieceTable
 
-# The shares of chosen tokens that become [MASK], and that become [MASK] or stay.
+# The fraction of chosen tokens to replace with [MASK], and the fraction to replace or keep.
 MASKED, MASKED_OR_KEPT = 0.8, 0.9
 
-_LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LAST = np.uint64(0xFFFFFFFFFFFFFFFF)  # sorts after all words
 
-# What is drawn from the key of a pair; pairs.py draws the numbers below.
+# The streams of random numbers of a pair's key; pairs.py uses the streams with lower numbers.
 WORDS, ACTIONS, _PERMUTED_WORDS, _PERMUTATION, PAIR_DRAWS = range(
     segment_pairs.PAIR_DRAWS, segment_pairs.PAIR_DRAWS + 5
 )
-_MASKS = 0x6D61736B  # drawn from the seed: nothing else may use this stream of it
+_MASKS = 0x6D61736B  # the stream of the seed's key that only masking on the fly uses
 
 Features = Mapping[str, tf.Tensor]
 
@@ -64,11 +68,11 @@ def masked_features(
     Returns:
       input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
       masked_lm_ids, masked_lm_weights (float32) [N, P] (2 P with do_permutation) in ascending
-      order of position; next_sentence_labels [N, 1]. Without the masked_lm_* features where
-      masked_lm_prob is 0: such records are masked on the fly, see `masking`.
+      order of position; next_sentence_labels [N, 1]. If masked_lm_prob is 0, there are no
+      masked_lm_* features: training masks such records on the fly, see `masking`.
     """
-    end_a = pairs.length_a[:, None] + 1  # the first [SEP]
-    end = end_a + pairs.length_b[:, None] + 1  # the second
+    end_a = pairs.length_a[:, None] + 1  # the column of the first [SEP]
+    end = end_a + pairs.length_b[:, None] + 1  # the column of the second [SEP]
     column = np.arange(flags.max_seq_length)
     in_use, in_b = column <= end, column > end_a
     is_token = in_use & (column > 0) & (column != end_a) & (column != end)
@@ -99,37 +103,37 @@ def draw_masks(
     """Returns features of N sequences with masks in input_ids, and with masked_lm_*.
 
     Args:
-      features: input_ids, input_mask, token_boundary [N, S], and what else stays as it is.
-      is_token: bool [N, S]: neither padding nor [CLS] nor [SEP].
-      keys: uint64 [N].
+      features: input_ids, input_mask, token_boundary [N, S]. Other features stay as they are.
+      is_token: bool [N, S], False for padding, [CLS] and [SEP].
+      keys: uint64 [N], the keys of the sequences.
     """
     ids = features["input_ids"]
     length = features["input_mask"].sum(axis=1, dtype=np.int64)  # [CLS] and [SEP] count
     number = np.rint(length * flags.masked_lm_prob)  # halves become even
     count = np.clip(number, 1, flags.max_predictions_per_seq).astype(np.int64)
     words = _words(is_token, features["token_boundary"] > 0, flags)
-    rank = np.cumsum(is_token, axis=1) - is_token  # the number of tokens in front of a token
+    rank = np.cumsum(is_token, axis=1) - is_token  # the number of tokens before a token
 
-    def draws(of: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """64 random bits for each of some tokens."""
-        return fold(fold(keys, of)[rows], rank[rows, columns])
+    def draws(stream: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Draws 64 random bits for each of the tokens at (rows, columns)."""
+        return fold(fold(keys, stream)[rows], rank[rows, columns])
 
-    chosen_words = _choose_words(words, fold(keys, WORDS), count, flags=flags)
-    chosen = chosen_words[words.of_token] & is_token
-    where = np.nonzero(chosen)
+    masked_words = _choose_words(words, fold(keys, WORDS), count, flags=flags)
+    is_predicted = masked_words[words.of_token] & is_token
+    masked = np.nonzero(is_predicted)
     output = ids.copy()
-    output[where] = _replaced(ids[where], draws(ACTIONS, *where), vocabulary)
+    output[masked] = _replaced(ids[masked], draws(ACTIONS, *masked), vocabulary)
     if flags.do_permutation:
-        order = fold(keys, _PERMUTED_WORDS)
-        both = _choose_words(words, order, count, flags=flags, taken=chosen_words)
-        both = both[words.of_token] & is_token
-        where = np.nonzero(both & ~chosen)
-        # Within each row, the positions in random order.
-        shuffled = np.lexsort((draws(_PERMUTATION, *where), where[0]))
-        output[where] = ids[where][shuffled]
-        chosen = both
-    rows, columns = np.nonzero(chosen)
-    index = np.cumsum(chosen, axis=1)[rows, columns] - 1
+        word_keys = fold(keys, _PERMUTED_WORDS)
+        all_words = _choose_words(words, word_keys, count, flags=flags, masked=masked_words)
+        is_masked = is_predicted
+        is_predicted = all_words[words.of_token] & is_token
+        permuted = np.nonzero(is_predicted & ~is_masked)
+        # Sorts the tokens of each row by random numbers.
+        order = np.lexsort((draws(_PERMUTATION, *permuted), permuted[0]))
+        output[permuted] = ids[permuted][order]
+    rows, columns = np.nonzero(is_predicted)
+    index = np.cumsum(is_predicted, axis=1)[rows, columns] - 1
     positions, labels = np.zeros([2, len(ids), flags.slots], np.int32)
     weights = np.zeros(positions.shape, np.float32)
     positions[rows, index], labels[rows, index] = columns, ids[rows, columns]
@@ -144,12 +148,15 @@ def draw_masks(
 
 
 def _replaced(values: np.ndarray, draws: np.ndarray, vocabulary: PieceTable) -> np.ndarray:
-    """80% [MASK], 10% unchanged, 10% a random ordinary token: `draws` has 64 bits for each."""
+    """Returns 80% [MASK], 10% unchanged values, 10% random ordinary tokens.
+
+    `draws`: 64 random bits per value. The upper half chooses the action, the lower half the token.
+    """
     action = (draws >> np.uint64(32)) * 2.0**-32
-    other = (draws & np.uint64(0xFFFFFFFF)) * np.uint64(len(vocabulary.ordinary)) >> np.uint64(32)
+    index = (draws & np.uint64(0xFFFFFFFF)) * np.uint64(len(vocabulary.ordinary)) >> np.uint64(32)
     values = np.where(action < MASKED, np.int32(vocabulary.mask_id), values)
     is_random = action >= MASKED_OR_KEPT
-    return np.where(is_random, vocabulary.ordinary[other.astype(np.int64)], values)
+    return np.where(is_random, vocabulary.ordinary[index.astype(np.int64)], values)
 
 
 # ----------------------------------------------------------------------------------------- choosing
@@ -159,18 +166,21 @@ class _Words(NamedTuple):
     """The words of N sequences, one sequence after another."""
 
     of_token: np.ndarray  # int [N, S]: the word that a token belongs to
-    start: np.ndarray  # int [words + 1]: the tokens in front of each word; all tokens
-    first: np.ndarray  # int [N + 1]: the words in front of each sequence; all words
+    start: np.ndarray  # int [words + 1]: the number of tokens before each word; of all tokens
+    first: np.ndarray  # int [N + 1]: the number of words before each sequence; of all words
 
 
 def _words(is_token: np.ndarray, starts_word: np.ndarray, flags: DataFlags) -> _Words:
-    """Words open at word starts and behind [CLS] and [SEP]; without whole words, anywhere."""
-    opens = is_token.copy()
+    """Finds the words. They begin at word starts, and after [CLS] and [SEP].
+
+    Without do_whole_word_mask, each token is a word.
+    """
+    begins = is_token.copy()
     if flags.do_whole_word_mask:
-        opens[:, 1:] &= starts_word[:, 1:] | ~is_token[:, :-1]
-    of_token = np.cumsum(opens).reshape(opens.shape) - 1
-    start = np.append(np.flatnonzero(opens[is_token]), is_token.sum())
-    return _Words(of_token, start, np.append(0, np.cumsum(opens.sum(axis=1))))
+        begins[:, 1:] &= starts_word[:, 1:] | ~is_token[:, :-1]
+    of_token = np.cumsum(begins).reshape(begins.shape) - 1
+    start = np.append(np.flatnonzero(begins[is_token]), is_token.sum())
+    return _Words(of_token, start, np.append(0, np.cumsum(begins.sum(axis=1))))
 
 
 def _choose_words(
@@ -179,28 +189,28 @@ def _choose_words(
     count: np.ndarray,
     *,
     flags: DataFlags,
-    taken: Optional[np.ndarray] = None,
+    masked: Optional[np.ndarray] = None,
 ) -> np.ndarray:
-    """bool [words + 1]: words chosen n-gram by n-gram until `count` tokens are reached.
+    """Chooses words, n-gram by n-gram, until they have `count` tokens: bool [words + 1].
 
-    The words in `taken` are chosen from the start but do not add to the number.
+    The result includes the words in `masked`, which do not count.
     """
     weights = 1.0 / np.arange(1, flags.ngram + 1)
     if not flags.favor_shorter_ngram:
         weights = weights[::-1]
     sums = np.cumsum(weights)
-    # A draw below the first means n = 1, below the second n = 2, and so on.
+    # A draw below the first threshold means n = 1, below the second n = 2, and so on.
     thresholds = sums[:-1] / sums[-1]
     order, draws = _visits(np.diff(words.first), keys, words.of_token.shape[1].bit_length())
-    chosen = np.zeros(words.start.shape, bool) if taken is None else taken.copy()
+    chosen = np.zeros(words.start.shape, bool) if masked is None else masked.copy()
     steps = np.arange(flags.ngram + 1)
-    row, room = np.arange(len(count)), count  # tokens still to be chosen
+    row, room = np.arange(len(count)), count  # room: tokens still to choose
     for visit in range(order.shape[1]):
         active = (room > 0) & (words.first[row] + visit < words.first[row + 1])
         row, room = row[active], room[active]
         if not len(row):
             break
-        # The n words from here on and what follows them, but no further than the sequence's end.
+        # The visited word and the `ngram` words after it, at most up to the sequence's end.
         end = words.first[row + 1, None]
         candidates = np.minimum((words.first[row] + order[row, visit])[:, None] + steps, end)
         starts = words.start[candidates]  # [rows, ngram + 1]
@@ -214,17 +224,21 @@ def _choose_words(
     return chosen
 
 
-def _visits(number: np.ndarray, keys: np.ndarray, index_bits: int) -> Tuple[np.ndarray, np.ndarray]:
-    """Random orders of the words, and a random number in [0, 1) for each visit, both [N, words].
+def _visits(count: np.ndarray, keys: np.ndarray, index_bits: int) -> Tuple[np.ndarray, np.ndarray]:
+    """Draws an order of the words and a number in [0, 1) for each visit, both [N, words].
 
-    One 64-bit number for each word: the upper bits order the words, 24 bits in the middle are the
-    random number, the lowest name the word, so that one sort brings everything into place.
-    `index_bits` is enough for the longest sequence, so that no number depends on the others.
+    Each word gets a 64-bit number. Its lowest bits are the index of the word, the next 24 bits are
+    the number in [0, 1), and the bits above decide the order. So one sort is enough.
+
+    Args:
+      count: the number of words of each sequence.
+      index_bits: enough bits for the longest possible sequence, so that the numbers of a sequence
+        do not depend on the others.
     """
     shift, low = np.uint64(index_bits), np.uint64((1 << index_bits) - 1)
-    index = np.arange(number.max())
+    index = np.arange(count.max())
     visits = fold(keys[:, None], index) & ~low | index.astype(np.uint64)
-    visits[index >= number[:, None]] = _LAST
+    visits[index >= count[:, None]] = _LAST
     visits.sort(axis=1)
     draws = (visits >> shift).astype(np.uint32) & np.uint32(0xFFFFFF)
     return (visits & low).astype(np.int32), draws * 2.0**-24
@@ -236,20 +250,23 @@ def _visits(number: np.ndarray, keys: np.ndarray, index_bits: int) -> Tuple[np.n
 def masking(
     *, flags: DataFlags, seed: int, vocabulary: PieceTable
 ) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
-    """Returns a transform for data.shuffling.seeded_batches.
+    """Returns a transform for data.shuffling.seeded_batches: (features, positions) -> features.
 
-    It takes the features of N records, [N, ...], and their positions in the stream, int64 [N], and
-    returns the features with new input_ids [N, S] and masked_lm_positions, masked_lm_ids,
-    masked_lm_weights [N, P]. `flags` are those of data creation, without do_permutation.
+    The transform takes the features of N records, [N, ...], and the records' positions in the
+    stream, int64 [N]. It draws new input_ids [N, S] and masked_lm_positions, masked_lm_ids,
+    masked_lm_weights [N, P].
+
+    Args:
+      flags: flags of data creation, without do_permutation.
     """
     seed_keys = fold(seed_key(seed), _MASKS)
 
     def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
         def in_python(positions: np.ndarray, *values: np.ndarray) -> List[np.ndarray]:
-            plain = _without_masks(dict(zip(features, values)))
+            unmasked = _without_masks(dict(zip(features, values)))
             keys = fold(seed_keys, positions)
-            drawn = draw_masks(*plain, keys=keys, vocabulary=vocabulary, flags=flags)
-            return [drawn[name] for name in features]
+            masked = draw_masks(*unmasked, keys=keys, vocabulary=vocabulary, flags=flags)
+            return [masked[name] for name in features]
 
         columns = features.values()
         types = [column.dtype for column in columns]
@@ -264,11 +281,11 @@ def masking(
 def _without_masks(
     features: Mapping[str, np.ndarray],
 ) -> Tuple[Dict[str, np.ndarray], np.ndarray]:
-    """The features as they were before masking, and is_token, as `draw_masks` takes them."""
+    """Returns the features as they were before masking, and is_token for `draw_masks`."""
     ids, segments = features["input_ids"].copy(), features["segment_ids"]
     masks = np.nonzero(features["masked_lm_weights"])
     ids[masks[0], features["masked_lm_positions"][masks]] = features["masked_lm_ids"][masks]
-    # [CLS] is the first of a sequence, [SEP] the last of its segment.
+    # [CLS] is the first token of a sequence, [SEP] the last token of each segment.
     is_token = features["input_mask"] > 0
     is_token[:, :-1] &= (segments[:, :-1] == segments[:, 1:]) & is_token[:, 1:]
     is_token[:, 0] = is_token[:, -1] = False

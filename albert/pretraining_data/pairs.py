@@ -1,20 +1,19 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From tokenized documents to pairs of segments with a sentence-order label.
+"""Cuts tokenized documents into pairs of segments with a sentence-order label.
 
-A document is cut into chunks of whole sentences, each as long as fits a sequence; a chunk is cut in
-two, A and B, and half of the pairs are swapped (label 1). Paper: arXiv:1909.11942, section 3.1;
-the cutting is that of the public create_pretraining_data.py, with these differences:
+Each document is cut into chunks of whole sentences. A chunk ends as soon as it fills a sequence. A
+chunk is cut into two segments, A and B, and half of the pairs are swapped (label 1), as in section
+3.1 of arXiv:1909.11942 and in the public create_pretraining_data.py, with these differences:
 
-* A chunk of one sentence (a long sentence, or the last of a document) is split inside the sentence,
-  at a random word start, or between two tokens where there is no inner word start. It stays text of
-  one document, in order or swapped like any other chunk. (Carrying the sentence on into the next
-  chunk would make chunks longer than fits, and lose the excess.) A single token left alone at a
-  document's end has nothing to be paired with and is left out.
-* With `random_next_sentence` (BERT's next-sentence task) such a chunk, too, gets text of another
-  document for half of the pairs only. The other document is one of the same block of text.
+* A chunk of one sentence (a long sentence, or the last one of a document) is cut inside the
+  sentence, at a random word start, or between two tokens if there is no inner word start. So A and
+  B come from one document, in order or swapped, as for all other chunks. (The public code takes B
+  from another document.) If a chunk is only one token, at the end of a document, it is left out.
+* With `random_next_sentence` (BERT's next-sentence task), such a chunk, too, gets B from another
+  document only for half of the pairs. The other document is in the same block of text.
 
-Pairs are offsets into one array of ids; nothing here loops over tokens.
+Pairs are offsets into one array of ids. No code here loops over tokens.
 
 Legend: D documents, N pairs, T tokens of a block.
 """
@@ -28,38 +27,38 @@ import numpy as np
 from albert.pretraining_data.flags import DataFlags
 from albert.pretraining_data.random_keys import below, fold, seed_key, uniform
 
-# What is drawn from the key of a pass over a document, and from the key of a pair.
+# The streams of random numbers of the key of a pass over a document, and of the key of a pair.
 _DRAW_IS_SHORT, _DRAW_LENGTH, _PAIRS = range(3)
 _DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START, _DRAW_FRONT, PAIR_DRAWS = range(6)
 
 
 class DocumentSpan(NamedTuple):
-    """Where a document lies in a TokenizedBlock."""
+    """The position of a document in a TokenizedBlock."""
 
-    index: int  # type: ignore[assignment]  # in the corpus: the key of its random numbers
+    index: int  # type: ignore[assignment]  # the key of its random numbers
     source: int  # equal for the parts of one long document
-    first: int  # its first sentence
-    last: int  # one past its last sentence
+    first: int  # the number of the first sentence in the block
+    last: int  # one past the number of the last sentence
 
 
 class TokenizedBlock(NamedTuple):
-    """The tokens of some documents, one after another."""
+    """The tokens of documents, one document after another."""
 
     ids: np.ndarray  # int32 [T]
     word_starts: np.ndarray  # bool [T]: whether a token starts a word
-    borders: np.ndarray  # int64 [sentences + 1]: where each sentence starts; the end of the last
+    borders: np.ndarray  # int64 [sentences + 1]: the first token of each sentence; T
     documents: List[DocumentSpan]
 
 
 class Pairs(NamedTuple):
-    """N pairs: A = ids[start_a : start_a + length_a], B likewise; int64 [N] except for the keys."""
+    """N pairs: A = ids[start_a : start_a + length_a], B likewise. All but `key` are int64 [N]."""
 
     start_a: np.ndarray
     length_a: np.ndarray
     start_b: np.ndarray
     length_b: np.ndarray
     label: np.ndarray  # 1: swapped, or B is from another document
-    key: np.ndarray  # uint64 [N]: of the pair's further random numbers
+    key: np.ndarray  # uint64 [N]: the keys for more random numbers
 
     def take(self, rows: Any) -> "Pairs":
         """Returns the pairs that `rows` selects: a slice, indices or a mask."""
@@ -69,7 +68,7 @@ class Pairs(NamedTuple):
 def tokenized_block(
     texts: Iterable[Tuple[int, int, Iterable[List[int]]]], word_starts: Any
 ) -> TokenizedBlock:
-    """Returns the block of documents given as index, source and the ids of each sentence."""
+    """Returns the block of the documents `texts`: (index, source, ids of each sentence)."""
     documents: List[DocumentSpan] = []
     sentences: List[List[int]] = []
     for index, source, tokenized in texts:
@@ -82,15 +81,15 @@ def tokenized_block(
 
 
 def longest(flags: DataFlags) -> int:
-    """Returns the most tokens of a pair: a sequence without [CLS] and two [SEP]."""
+    """Returns the maximum tokens of a pair: a sequence without [CLS] and two [SEP]."""
     return flags.max_seq_length - 3
 
 
 def make_pairs(block: TokenizedBlock, flags: DataFlags, own: int) -> Tuple[Pairs, int]:
     """Returns the pairs of all passes over the first `own` documents of `block`, cut to fit.
 
-    The other documents are there for random_next_sentence.
-    The second value is the number of chunks without a pair: single tokens at a document's end.
+    random_next_sentence also takes segments B from the other documents. The second value is the
+    number of chunks without a pair: single tokens at the end of a document.
     """
     most = longest(flags)
     # A key for each (random_seed, document, pass): uint64 [D, dupe_factor].
@@ -98,7 +97,7 @@ def make_pairs(block: TokenizedBlock, flags: DataFlags, own: int) -> Tuple[Pairs
     passes = fold(
         fold(seed_key(flags.random_seed), documents)[:, None], np.arange(flags.dupe_factor)
     )
-    # The length of a pass's chunks: now and then a random shorter one.
+    # The length of each pass's chunks. A fraction short_seq_prob is random and shorter.
     shorter = 2 + below(fold(passes, _DRAW_LENGTH), most - 1)
     is_short = uniform(fold(passes, _DRAW_IS_SHORT)) < flags.short_seq_prob
     targets = np.where(is_short, shorter, most)
@@ -106,8 +105,9 @@ def make_pairs(block: TokenizedBlock, flags: DataFlags, own: int) -> Tuple[Pairs
     first, last, first_b, last_b, key = _chunks(
         block, fold(passes, _PAIRS), targets, has_random_next=flags.random_next_sentence
     )
-    spans = block.borders[np.array([[first, last], [first_b, last_b]])]  # [A and B, ends, N]
+    spans = block.borders[np.array([[first, last], [first_b, last_b]])]  # [A or B, start or end, N]
     label = first != first_b
+    # If A and B are the same sentences, A ends and B begins at `cut`.
     cut = _cut(block, first, last, keys=key)
     spans[0, 1], spans[1, 0] = np.where(label, [spans[0, 1], spans[1, 0]], cut)
     if not flags.random_next_sentence:
@@ -122,21 +122,21 @@ def make_pairs(block: TokenizedBlock, flags: DataFlags, own: int) -> Tuple[Pairs
 def _chunks(
     block: TokenizedBlock, passes: np.ndarray, targets: np.ndarray, *, has_random_next: bool
 ) -> Tuple[np.ndarray, ...]:
-    """The chunks of all passes: sentences [first, last) of A, those of B, and the pair's key.
+    """Returns the chunks of all passes: first_a, last_a, first_b, last_b and the pair's key.
 
-    A and B are the same sentences where a chunk is still to be cut in two.
+    A and B are the sentences [first, last). If both are the same, the chunk is still to be cut.
     """
     borders = block.borders.tolist()
     texts = [text for text in block.documents if has_random_next and text.last > text.first]
     texts.sort(key=lambda document: document.source)
     sources = [document.source for document in texts]
     rows: List[Tuple[int, ...]] = []
-    numbers: List[int] = []  # in the pass
+    numbers: List[int] = []  # the number of each chunk in its pass
     counts = []
-    for document, keys, row in zip(block.documents, passes, targets.tolist()):
+    for document, keys, targets_of_passes in zip(block.documents, passes, targets.tolist()):
         before = bisect.bisect_left(sources, document.source)
         others = texts[:before] + texts[bisect.bisect(sources, document.source) :]
-        for key, target in zip(keys, row):
+        for key, target in zip(keys, targets_of_passes):
             chunks = _chunks_of_pass(document, others, borders=borders, target=target, key=key)
             rows += chunks
             numbers += range(len(chunks))
@@ -153,17 +153,19 @@ def _chunks_of_pass(
     target: int,
     key: np.ndarray,
 ) -> List[Tuple[int, ...]]:
-    """The same for one pass; half of the chunks' B are of `others`, if there are any.
+    """Returns the chunks (first_a, last_a, first_b, last_b) of one pass over a document.
 
-    Sentences of the chunk that A does not use begin the next chunk.
+    If there are `others`, half of the chunks have B from them. Then the sentences of the chunk that
+    A does not use begin the next chunk.
     """
 
     def end(first: int, tokens: int, last: int) -> int:
-        """The first border behind sentence `first`, at most `last`, with `tokens` before it."""
+        """The end of the fewest sentences from `first` on with `tokens` tokens; at most `last`."""
         return bisect.bisect_left(borders, borders[first] + tokens, first + 1, last)
 
-    draws: Iterable[Any] = itertools.repeat([0, 1, 0, 0])
-    if others:  # a chunk uses up at least one sentence
+    draws: Iterable[Any] = itertools.repeat([0, 1, 0, 0])  # no B from another document
+    if others:
+        # A chunk uses at least one sentence, so this is enough.
         keys = fold(key, np.arange(document.last - document.first))
         draws = uniform(fold(keys[:, None], np.arange(_DRAW_FRONT))).tolist()
     rows: List[Tuple[int, ...]] = []
@@ -174,7 +176,7 @@ def _chunks_of_pass(
         last = end(first, target, document.last)
         first_b, last_b = first, last
         if label < 0.5 and borders[last] - borders[first] > 1:
-            last = first + 1 + int(cut * (last - first - 1))  # a sentence alone stays whole
+            last = first + 1 + int(cut * (last - first - 1))  # a single sentence stays whole
             other = others[int(choice * len(others))]
             first_b = other.first + int(start * (other.last - other.first))
             last_b = end(first_b, target - borders[last] + borders[first], other.last)
@@ -186,10 +188,10 @@ def _chunks_of_pass(
 def _cut(
     block: TokenizedBlock, first: np.ndarray, last: np.ndarray, *, keys: np.ndarray
 ) -> np.ndarray:
-    """Where chunks of the sentences [first, last) are cut into A and B: int64 [N].
+    """Returns the tokens at which B begins in chunks of the sentences [first, last): int64 [N].
 
-    A sentence alone is cut at an inner word start, or else between two tokens; a single token is
-    not cut: the result is its start.
+    A single sentence is cut at an inner word start, or else between two tokens. A single token
+    cannot be cut: the result is the token itself.
     """
     draw = fold(keys, _DRAW_CUT)
     cut = block.borders[np.minimum(first + 1 + below(draw, np.maximum(last - first - 1, 1)), last)]
@@ -205,11 +207,11 @@ def _cut(
 
 
 def truncate(pairs: Pairs, longest: int) -> Pairs:
-    """Returns pairs cut at the longer segment until A and B together have `longest` tokens.
+    """Returns pairs that are cut until A and B together have at most `longest` tokens.
 
-    Each token goes at front or back. Taking one token at a time from the longer segment (from B
-    where they are equal) leaves A with min(length_a, max(longest - length_b, ceil(longest / 2)))
-    tokens and B with the rest.
+    The public code removes one token at a time from the longer segment (from B if both are equally
+    long), at its start or end, by chance. This leaves A with
+    min(length_a, max(longest - length_b, ceil(longest / 2))) tokens, and B with the rest.
     """
     half = (longest + 1) // 2
     length_a = np.minimum(pairs.length_a, np.maximum(longest - pairs.length_b, half))
@@ -226,7 +228,10 @@ def truncate(pairs: Pairs, longest: int) -> Pairs:
 
 
 def _binomial(flips: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """int64 [N]: how many of `flips` fair coins show heads; 64 coins are one random number."""
+    """Returns how many of `flips` fair coins show heads, int64 [N].
+
+    Each random number gives 64 coins.
+    """
     heads = np.zeros(len(flips), np.int64)
     for number in range(-(-flips.max(initial=0) // 64)):
         rows = np.flatnonzero(flips > 64 * number)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining data by Apache Spark: the cluster job with Spark's file reading and shuffle."""
+"""Makes pretraining data with Apache Spark, which reads the files and shuffles the records."""
 
 import glob
 import io
@@ -19,26 +19,26 @@ from albert.pretraining_data.instances import Counts, InstanceMaker, check_count
 from albert.util import files, parallel, provenance
 from albert.util.errors import UserError
 
-_FILE_BYTES = 2**31 - 1  # what Spark reads as one value
+_FILE_BYTES = 2**31 - 1  # the largest file that Spark reads as one value
 
-Key = Tuple[int, Any]  # number of a shard, and a record with its key; or COUNTS, and the counts
+Key = Tuple[int, Any]  # (number of a shard, record with its key), or (COUNTS, counts)
 
 
 class SparkEngine(cluster.Engine):
-    """Spark on the cluster `master`, or that of spark-submit, or this machine.
+    """Spark on the cluster `master`, on the cluster of spark-submit, or on this machine.
 
     Raises:
-      ValueError: there is no Java, or the cluster cannot be reached.
+      UserError: Java is missing, or Spark cannot connect to the cluster.
     """
 
     def __init__(self, flags: SparkFlags):
-        self._settings = flags
+        self._flags = flags
         self._patterns = files.split_paths(flags.input_file)
         if re.match(r"(?!gs:)\w+://", flags.output_file):
             raise UserError("--output_file must be in a shared folder or on gs://.")
         if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
             raise UserError("Spark needs Java, such as Debian's package default-jre-headless.")
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of workers on this machine
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # for workers on this machine
         builder = sql.SparkSession.builder.appName("create_pretraining_data_spark")
         builder = builder.config("spark.ui.showConsoleProgress", "true")
         if flags.master:
@@ -47,27 +47,32 @@ class SparkEngine(cluster.Engine):
             self._session = builder.getOrCreate()
         self.name = f"Spark at {self._session.sparkContext.master}"
 
-    def find_text(self, but: Sequence[str]) -> List[cluster.FileState]:
-        """Returns what the patterns match, and below folders the files with a text's ending."""
+    def find_text(self, excluded: Sequence[str]) -> List[cluster.FileState]:
+        """Returns the files that match the patterns, and the text files in matching folders."""
         reader = self._session.read.format("binaryFile").option("recursiveFileLookup", "true")
-        self._files = reader.load(_present(self._patterns))
+        self._files = reader.load(_local_matches(self._patterns))
         rows = self._files.select("path", "length", "modificationTime").collect()
-        rows = [row for row in rows if self._is_text(row.path, but)]
+        rows = [row for row in rows if self._is_text(row.path, excluded)]
         return list(parallel.in_threads(_state, rows, "Looking at the text"))
 
-    def _is_text(self, uri: str, but: Sequence[str]) -> bool:
-        """Whether a pattern names a file itself, or the file's name is that of a text."""
+    def _is_text(self, uri: str, excluded: Sequence[str]) -> bool:
+        """Whether a file matches a pattern, or its name has the ending of a text file."""
         path = _path(uri)
-        is_named = any(map(pathlib.PurePath(path).match, map(cluster.absolute, self._patterns)))
-        return (is_named or documents.is_text(path)) and path not in map(cluster.absolute, but)
+        if path in map(cluster.absolute, excluded):
+            return False
+        matches = any(map(pathlib.PurePath(path).match, map(cluster.absolute, self._patterns)))
+        return matches or documents.is_text(path)
 
     def run(
         self, text: List[cluster.FileState], maker: InstanceMaker, outputs: cluster.Shards
     ) -> None:
-        """Counts have a partition of their own, after those of the shards, which is read first."""
+        """Runs the job. The partitions are the shards and, last, the counts.
+
+        The counts are read and checked first, before a shard is written.
+        """
         context = self._session.sparkContext
         shared = context.broadcast((maker, {path for path, _, _ in text}))
-        count, field = outputs.count, self._settings.text_field
+        count, field = outputs.count, self._flags.text_field
         shuffled = (
             self._files.where(f"length <= {_FILE_BYTES}")
             .select("path", "content")
@@ -83,26 +88,26 @@ class SparkEngine(cluster.Engine):
                 lambda number, keys: _write(number, keys, outputs)
             ).collectAsMap()
         except Exception:
-            self._session.stop()  # no task writes on
+            self._session.stop()  # stops the tasks that still write
             raise
         outputs.write_counts({**sizes, cluster.COUNTS: counts})
 
 
-def _present(patterns: Sequence[str]) -> List[str]:
-    """The local files and folders that patterns match; other patterns stay as they are.
+def _local_matches(patterns: Sequence[str]) -> List[str]:
+    """Replaces each pattern by the local files and folders that match it, if there are any.
 
-    Spark logs an exception for a single path that is a pattern.
+    Otherwise Spark logs an exception if the only path is a pattern.
     """
     paths: List[str] = []
     for pattern in patterns:
-        # Spark takes these for patterns, too.
+        # Spark treats paths as patterns, so special characters are escaped.
         matches = [re.sub(r"([\[\]{}*?\\])", r"\\\1", path) for path in glob.glob(pattern)]
         paths += matches or [pattern]
     return paths
 
 
 def _state(row: sql.Row) -> cluster.FileState:
-    """The state of a file. The time of a local one may have been restored."""
+    """Returns the state of a file. For local files it has a sample, too, as times can be reset."""
     path = _path(row.path)
     if row.length > _FILE_BYTES:
         raise UserError(f"--input_file: '{path}' is larger than 2 GB. Split it.")
@@ -111,12 +116,12 @@ def _state(row: sql.Row) -> cluster.FileState:
 
 
 def _path(uri: str) -> str:
-    """The path of a local file, or the address of another."""
+    """Returns the path of a local file. Other URIs stay as they are."""
     return re.sub("^file:/+", "/", uri)
 
 
 def _read(row: Any, shared: Broadcast, text_field: str) -> Iterator[documents.TextBlock]:
-    """A file -> blocks of documents."""
+    """Turns a file into blocks of documents."""
     path, content = row
     if path in shared.value[1]:
         yield from cluster.blocks(documents.whole(path), io.BytesIO(content), text_field)
@@ -125,7 +130,7 @@ def _read(row: Any, shared: Broadcast, text_field: str) -> Iterator[documents.Te
 def _keyed(
     block: documents.TextBlock, shared: Broadcast, num_shards: int
 ) -> Iterator[Tuple[Key, None]]:
-    """A block -> its records and counts, in the form that Spark sorts."""
+    """Turns a block into keys, which hold its records and counts, with empty values."""
     for shard, rows in cluster.rows(block, shared.value[0], num_shards):
         for row in [rows] if shard == cluster.COUNTS else rows:
             yield (shard, row), None
@@ -136,6 +141,6 @@ def _total(keys: Iterable[Key]) -> Iterable[Counts]:
 
 
 def _write(number: int, keys: Iterable[Key], outputs: cluster.Shards) -> Iterator[Tuple[int, int]]:
-    """The sorted records of a partition -> a file; yields the number of the shard and its bytes."""
+    """Writes the sorted records of a partition. Yields the shard's number and size in bytes."""
     if number < outputs.count:
         yield number, outputs.write_shard(number, (record for _, record in keys))

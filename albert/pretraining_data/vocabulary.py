@@ -34,15 +34,15 @@ _RECIPE = {
     "eos_id": -1,
     "control_symbols": ["[CLS]", "[SEP]", "[MASK]"],
     "user_defined_symbols": ["(", ")", '"', "-", ".", "\u2013", "\u00a3", "\u20ac"],
-    # It changes how the sums of the EM steps are rounded, so it is not taken from the machine.
+    # A constant, because the number of threads changes how the sums of the EM steps are rounded.
     "num_threads": 16,
 }
-_LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
-_MAX_UNDECODABLE = 0.01  # of all lines
-_SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
-_MANY_ACCENTS = 0.01  # of the characters
-# Runs in a folder of its own. SentencePiece is given an iterator and a writer, because the paths of
-# files would become part of the model.
+_LONGEST_PART = 1000  # characters; SentencePiece drops sentences longer than 4192 bytes
+_MAX_UNDECODABLE = 0.01  # fraction of the lines
+_SAMPLE_SENTENCES = 2000  # sentences that measure the fraction of unknown tokens
+_MANY_ACCENTS = 0.01  # fraction of the characters
+# Runs in a temporary folder. SentencePiece gets an iterator and a writer, because it would write
+# the paths of files into the model.
 _SENTENCES, _MODEL = "sentences.txt", "model"
 _TRAINER = f"""
 import json, sys
@@ -64,18 +64,18 @@ class TrainedVocabulary(NamedTuple):
     model_file: str
     vocab_file: str
     sentences: int  # lines with text in the input
-    used_sentences: int  # of these, the drawn ones
-    unknown_share: float  # of the tokens in a sample of the text
+    used_sentences: int  # lines that the model was trained on
+    unknown_share: float  # fraction of unknown tokens in a sample of the text
 
 
 def _lines(paths: Sequence[str], text_field: str) -> Iterator[bytes]:
-    """The lines with text that create_pretraining_data would read."""
+    """Yields the lines with text that create_pretraining_data would read."""
     for document in documents.read_documents(paths, text_field=text_field):
         yield from document.text.split(b"\n")
 
 
 def _count_sentences(paths: Sequence[str], text_field: str) -> int:
-    """Counts the lines with text, and checks that they are UTF-8."""
+    """Counts the lines with text. Checks that (almost) all are UTF-8."""
     count = undecodable = 0
     for line in _lines(paths, text_field):
         count += 1
@@ -85,24 +85,24 @@ def _count_sentences(paths: Sequence[str], text_field: str) -> int:
             undecodable += 1
     if undecodable > _MAX_UNDECODABLE * count:
         raise UserError(
-            f"{undecodable} of {count} lines of --input_file are not UTF-8. Convert the text."
+            f"--input_file: {undecodable} of {count} lines are not UTF-8. Convert the text."
         )
     if undecodable:
-        _LOGGER.warning("Leaving out bytes that are not UTF-8 in %d lines.", undecodable)
+        _LOGGER.warning("Dropping bytes that are not UTF-8 from %d lines.", undecodable)
     if not count:
         raise UserError(f"--input_file: no text in {wording.listed(paths)}.")
     return count
 
 
 def _drawn(lines: Iterable[bytes], *, total: int, count: int, seed: int) -> Iterator[bytes]:
-    """Draws `count` of `total` lines, each set of them equally likely, without holding any.
+    """Draws `count` of `total` lines. Each set of lines is equally likely; none is held in memory.
 
-    Selection sampling (Knuth, The Art of Computer Programming, 3.4.2, algorithm S): a line is taken
-    with probability (still wanted) / (still to come).
+    Selection sampling (Knuth, The Art of Computer Programming, 3.4.2, algorithm S): a line is drawn
+    with the probability (lines still to draw) / (lines still to read).
     """
     random = np.random.RandomState(seed)
-    for to_come, line in zip(range(total, 0, -1), lines):
-        if count == to_come or random.random_sample() * to_come < count:
+    for unread, line in zip(range(total, 0, -1), lines):
+        if count == unread or random.random_sample() * unread < count:
             count -= 1
             yield line
 
@@ -110,7 +110,7 @@ def _drawn(lines: Iterable[bytes], *, total: int, count: int, seed: int) -> Iter
 def _prepare(
     drawn: Iterable[bytes], path: str, *, count: int, prepare: Callable[[bytes], str]
 ) -> List[bytes]:
-    """Writes the prepared sentences to a local file; returns a sample of the lines."""
+    """Writes the preprocessed sentences to a local file. Returns a sample of the lines."""
     sample = []
     bar = progress.Progress("Reading", count, unit="sentences")
     with bar, files.naming_path(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
@@ -131,16 +131,16 @@ def _warn_of_accents(sample: Sequence[bytes]) -> None:
     share = accents / max(1, len(text))
     if share > _MANY_ACCENTS:
         _LOGGER.warning(
-            "%.1f%% of the characters in this text are accents, which are dropped. Use "
+            "%.1f%% of the characters in the text are accents, which this command drops. Use "
             "--keep_accents if accents matter in your language.",
             100 * share,
         )
 
 
 def _train_on(folder: str, flags: VocabularyFlags) -> bytes:
-    """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill.
+    """Trains in another process. Ctrl-C can stop it; if memory is short, only that process dies.
 
-    It is not a fork: SentencePiece cannot train where TensorFlow 1.15 was loaded before it.
+    A forked process would not do: SentencePiece cannot train if TensorFlow 1.15 was loaded first.
     """
     size, coverage = flags.vocab_size, flags.character_coverage
     recipe = dict(_RECIPE, vocab_size=size, character_coverage=coverage)
@@ -165,12 +165,12 @@ def _train_on(folder: str, flags: VocabularyFlags) -> bytes:
         smallest = re.search(r"smaller than required_chars\. \d+ vs (\d+)", error)
         if largest:
             raise UserError(
-                f"--vocab_size={size} is too large for --input_file. Give at most {largest[1]}, or "
+                f"--vocab_size={size} is too large for --input_file. Use at most {largest[1]}, or "
                 "add text."
             )
         if smallest:
             raise UserError(
-                f"--vocab_size={size} is too small for the characters in --input_file. Give at "
+                f"--vocab_size={size} is too small for the characters in --input_file. Use at "
                 f"least {smallest[1]}, or a smaller --character_coverage."
             )
         raise UserError(
@@ -185,11 +185,11 @@ def _train_on(folder: str, flags: VocabularyFlags) -> bytes:
 def train(flags: VocabularyFlags) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
-    Files appear whole.
+    Writes both files atomically.
 
     Raises:
-      UserError: no such input, no text in it or none in UTF-8, a vocab_size that the text
-        cannot give, or output files that are there already.
+      UserError: there is no input, or no UTF-8 text in it; vocab_size does not fit the text; or the
+        output files exist.
     """
     model_file, vocab_file = (f"{flags.model_prefix}.{end}" for end in ("model", "vocab"))
     for path in (model_file, vocab_file):
@@ -215,17 +215,17 @@ def train(flags: VocabularyFlags) -> TrainedVocabulary:
     processor = spm.SentencePieceProcessor()
     processor.LoadFromSerializedProto(model)
     size = processor.GetPieceSize()
-    # Tokens and scores as SentencePiece's own tools list them.
+    # Tokens and scores, in the format of SentencePiece's own tools.
     rows = (
         f"{processor.IdToPiece(index)}\t{processor.GetScore(index):g}\n" for index in range(size)
     )
     files.atomic_write_text(vocab_file, "".join(rows))
-    files.atomic_write_bytes(model_file, model)  # others wait for it, so it comes last
+    files.atomic_write_bytes(model_file, model)  # last, because other programs may wait for it
     ids = [index for line in sample for index in processor.EncodeAsIds(prepare(line))]
     unknown = ids.count(processor.unk_id()) / max(1, len(ids))
     _LOGGER.info(
         f"Wrote {model_file} and .vocab: {size} tokens after "
-        f"{progress.format_seconds(time.time() - start)}. In this text {unknown:.3%} of the tokens "
-        "are unknown."
+        f"{progress.format_seconds(time.time() - start)}. In a sample of the text, {unknown:.3%} "
+        "of the tokens are unknown."
     )
     return TrainedVocabulary(model_file, vocab_file, total, used, unknown)

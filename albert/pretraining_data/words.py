@@ -6,27 +6,25 @@
     # ['He paid $3.50 to Dr. Smith.', '“它好吗？”', '他问。']
     ChineseSegmenter().words("使用语言模型")    # ["使用", "语言", "模型"]
 
-Sentences are found by rules for English and Chinese that need no model. A sentence ends behind a
-full stop, question or exclamation mark, or an ellipsis, and the quotes and brackets that close
-behind it, where
+Rules for English and Chinese find the sentences, without a model. A sentence may end after a full
+stop, question mark, exclamation mark or ellipsis, and the closing quotes and brackets that follow
+it. The mark ends the sentence if one of these is true:
 
-* the mark is one that has no other use: 。！？ and the full stops of other scripts (danda, Arabic
-  question mark, ...), with or without space behind it; but not inside 《...》 or （...）, and not
-  before a comma;
-* or it is a mark of ASCII between Chinese characters;
-* or it is a mark of ASCII with space behind it, and what follows does not go on in small letters. A
-  full stop does not end a sentence behind a title (Dr.), an abbreviation before a number (No. 5),
-  the number of an item (1.) at a sentence's start; and behind initials, acronyms and the like only
-  before a word that often begins a sentence.
+* The mark has no other use: 。！？ and marks of other scripts (danda, Arabic question mark, ...).
+  It needs no space after it. Inside 《...》 or （...）, or before a comma, it does not count.
+* The mark is ASCII and stands between Chinese characters.
+* The mark is ASCII, white space follows, and the next word does not begin with a small letter.
+  After a title (Dr.), an abbreviation before a number (No. 5), or the number of an item at the
+  start of a sentence (1.), a full stop does not count. After initials, acronyms and the like, it
+  counts only if the next word is a frequent first word of sentences.
 
-A semicolon ends none. Nothing is changed or lost but white space at the borders.
+A semicolon does not end a sentence. Sentences lose only the white space around them.
 
-Words begin where the vocabulary marks it. For Chinese, jieba finds them: the tokens of a text stay
-what they are, and the places of tokens and words in the text say which tokens begin a word. jieba
-keeps its tables in a cache that it loads by `marshal` from the folder for temporary files, where
-another user may put one. Here they are made from the dictionary, and no cache is read or written.
-
-Legend: V vocabulary, T tokens of a block of text.
+Usually the tokens themselves show which of them begin a word (`word_start_rule`). For Chinese,
+jieba cuts the text into words, and a token begins a word unless it continues the word of the token
+before it. jieba stores its tables in the folder for temporary files and loads them with `marshal`,
+so another user could plant a file there. This module computes the tables from the dictionary
+instead, and neither reads nor writes that cache.
 """
 
 import io
@@ -65,13 +63,14 @@ _CHINESE = (
     "\U00020000-\U0003ffff"
 )
 _BRACKETS = {"》": "《", "〉": "〈", "）": "（"}
-# In characters; what is longer is not looked at, so that no text takes long.
+# In characters. Limits the search for the other bracket or quote, so that no text takes long.
 _LONGEST_ASIDE = 80
 _LONGEST_QUOTE = 500
 
-# Runs of marks, each perhaps with what closes behind it and the number of a note ([3]). Marks of
-# ASCII only count with a space or a Chinese character behind them. Runs begin where no mark is in
-# front, and their parts exclude each other, so that the time searching takes is linear.
+# A run of marks, the quotes and brackets that close after it, and numbers of notes ([3]). If it
+# ends in an ASCII mark, white space, an opening quote or bracket, or a Chinese character must
+# follow; or it is ! or ? after a Chinese character. The search takes linear time: a run begins only
+# where no mark precedes it, and marks, closing signs and notes begin with different characters.
 _MARKS = f".!?．{_PLAIN_MARKS}{_DOTS}"
 _CLOSINGS, _OPENINGS = re.escape(_CLOSING), re.escape(_OPENING)
 _END = re.compile(
@@ -84,24 +83,24 @@ _IS_CHINESE = re.compile(f"[{_CHINESE}]")
 _FOLLOWING = re.compile(rf"[\s{_OPENINGS}\u2013\u2014-]*(\w*)(\S?)")
 _NEXT = re.compile(r"\s*(\S?)")
 _GOES_ON = frozenset("，、；：,;:")
-_LOOK_BACK = 40  # characters: no word that matters is longer
+_LOOK_BACK = 40  # characters: longer than each abbreviation and item number
 
 
 def _set_of(words: str) -> FrozenSet[str]:
     return frozenset(words.split())
 
 
-# Before a name; these never end a sentence.
+# Titles before a name, and others that never end a sentence.
 _TITLES = _set_of(
     "adm capt cmdr col cpl dr drs fr gen gov hon lieut lt maj messrs mlle mme mr mrs ms msgr mt"
     " pres prof rep rev sen sgt st supt vs cf viz e.g i.e"
 )
-# No end of a sentence where a number follows.
+# These do not end a sentence if a number follows.
 _BEFORE_NUMBERS = _set_of(
     "no nos vol vols p pp fig figs eq eqs sec secs ch chap art arts ex para pt ref refs ver v n"
     " ca approx jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-# These end a sentence only before a word that often begins one.
+# These end a sentence only before one of _BEGINNERS, the frequent first words of sentences.
 _UNCERTAIN = _set_of("inc ltd co corp bros jr sr esq ph.d m.d b.a m.a d.c dept univ al")
 _BEGINNERS = _set_of(
     "A After All Although An And Another As At Because Before Both But By Each Even For From He Her"
@@ -114,7 +113,7 @@ _ITEM = re.compile(r"\d{1,3}|[ivxIVX]{1,5}|[a-zA-Z]")
 
 
 def split_sentences(text: str) -> List[str]:
-    """Returns the sentences of a paragraph, without white space at their borders."""
+    """Returns the sentences of a paragraph, without white space around them."""
     sentences, start = [], 0
     for match in _END.finditer(text):
         end = _end_of_sentence(text, start, match)
@@ -126,7 +125,7 @@ def split_sentences(text: str) -> List[str]:
 
 
 def _end_of_sentence(text: str, start: int, match: Match) -> int:
-    """The end of the sentence from `start` on, or 0 if these marks do not end it."""
+    """Returns the end of the sentence that begins at `start`, or 0 if the marks do not end it."""
     end, marks = match.end(), match.group()
     if end == len(text):
         return end
@@ -134,37 +133,41 @@ def _end_of_sentence(text: str, start: int, match: Match) -> int:
         return _end_at_plain_mark(text, start, match)
     if not text[end].isspace():
         return end if _is_between_chinese(text, match) else 0
-    word, sign = _FOLLOWING.match(text, end).groups()
-    if word[:1].islower() or (not word and sign in _GOES_ON):
+    next_word, sign = _FOLLOWING.match(text, end).groups()
+    if next_word[:1].islower() or (not next_word and sign in _GOES_ON):
         return 0
     if marks.rstrip(_CLOSING) != ".":
         return end
     before = text[max(start, match.start() - _LOOK_BACK) : match.start()]
-    # The number of an item is short: all of the sentence is in `before` then.
+    # If `before` is the whole sentence so far, it may be only the number of an item.
     if match.start() - start < _LOOK_BACK and _ITEM.fullmatch(before.strip().strip(_OPENING)):
         return 0
-    last = (before.split() or [""])[-1].lstrip(_OPENING)
-    lower = last.lower()
-    if lower in _TITLES or (lower in _BEFORE_NUMBERS and word[:1].isdigit()):
+    last_word = (before.split() or [""])[-1].lstrip(_OPENING)
+    lower = last_word.lower()
+    if lower in _TITLES or (lower in _BEFORE_NUMBERS and next_word[:1].isdigit()):
         return 0
-    is_uncertain = lower in _UNCERTAIN or _INITIALS.fullmatch(last)
-    return 0 if is_uncertain and word not in _BEGINNERS else end
+    is_uncertain = lower in _UNCERTAIN or _INITIALS.fullmatch(last_word)
+    return 0 if is_uncertain and next_word not in _BEGINNERS else end
 
 
 def _end_at_plain_mark(text: str, start: int, match: Match) -> int:
-    """The same behind 。 and the like."""
+    """Does the work of _end_of_sentence for marks with no other use, such as 。."""
     end = match.end()
     quote = text[end - 1]
     if quote in "\"'" and text.count(quote, max(start, end - _LONGEST_QUOTE), end) % 2:
-        end -= len(match.group()) - len(match.group().rstrip(quote))  # it opens what follows
-    following = _NEXT.match(text, end).group(1)
-    if following in _GOES_ON or _is_aside(text, max(start, end - _LONGEST_ASIDE), end):
+        # The quote opens the next sentence.
+        end -= len(match.group()) - len(match.group().rstrip(quote))
+    next_sign = _NEXT.match(text, end).group(1)
+    if next_sign in _GOES_ON or _is_aside(text, max(start, end - _LONGEST_ASIDE), end):
         return 0
     return end
 
 
 def _is_aside(text: str, start: int, end: int) -> bool:
-    """Whether it is in a bracket that closes soon, or in one that closes here inside a sentence."""
+    """Whether the mark before `end` is in brackets that close at `end` or soon after it.
+
+    A sentence that is （...） as a whole is no aside.
+    """
     last = text[end - 1]
     if last in _BRACKETS:
         opened = text.rfind(_BRACKETS[last], start, end)
@@ -177,14 +180,14 @@ def _is_aside(text: str, start: int, end: int) -> bool:
 
 
 def _is_between_chinese(text: str, match: Match) -> bool:
-    """Whether marks of ASCII and dots without space behind them end a sentence."""
+    """Whether ASCII marks or dots that no white space follows end a sentence."""
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end()]
     if after in _GOES_ON or (before.isdigit() and after.isdigit()):
         return False
-    is_behind = bool(_IS_CHINESE.match(before)) or before in tuple(_CLOSING)
-    is_before = bool(_IS_CHINESE.match(after)) or after in _OPENING
+    chinese_before = bool(_IS_CHINESE.match(before)) or before in tuple(_CLOSING)
+    chinese_after = bool(_IS_CHINESE.match(after)) or after in _OPENING
     is_dot = match.group()[0] in ".．"
-    return (is_behind and is_before) if is_dot else (is_behind or is_before)
+    return (chinese_before and chinese_after) if is_dot else (chinese_before or chinese_after)
 
 
 # ------------------------------------------------------------------------------------ Chinese words
@@ -192,13 +195,13 @@ def _is_between_chinese(text: str, match: Match) -> bool:
 
 def _import_jieba() -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it uses deprecated modules
+        warnings.simplefilter("ignore")  # jieba uses deprecated modules
         import jieba
     return jieba
 
 
 def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
-    """Returns version and dictionaries of the segmenter, as JSON values."""
+    """Returns what Chinese words depend on, the version and the dictionary, as JSON values."""
     return {
         "segmenter": "jieba",
         "version": _import_jieba().__version__,
@@ -207,17 +210,17 @@ def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
 
 
 class ChineseSegmenter:
-    """Finds the words of Chinese text by jieba. May be pickled, and used in forked processes."""
+    """Finds the words of Chinese text with jieba. Works in forked processes and with pickle."""
 
     def __init__(self, user_dictionary: Optional[str] = None):
         """Loads the dictionaries, which takes a second.
 
         Args:
-          user_dictionary: file with a word a line, in UTF-8, as for jieba: the word, and perhaps
-            its frequency and part of speech, with spaces between them.
+          user_dictionary: a UTF-8 file in jieba's format. Each line has a word and, optionally, its
+            frequency and part of speech, separated by spaces.
 
         Raises:
-          ValueError: user_dictionary is not UTF-8.
+          UserError: user_dictionary is not UTF-8.
         """
         self._user_words = files.read_text(user_dictionary) if user_dictionary else ""
         self._load()
@@ -232,23 +235,24 @@ class ChineseSegmenter:
     def _load(self):
         self._jieba = tables = _import_jieba().Tokenizer()
         tables.FREQ, tables.total = tables.gen_pfdict(tables.get_dict_file())
-        tables.initialized = True  # otherwise it would look for its cache
+        tables.initialized = True  # otherwise jieba would look for its cache
         tables.load_userdict(io.StringIO(self._user_words))
-        tables.total = sum(tables.FREQ.values())  # a word of the user's may replace another
+        # jieba counts both frequencies of a word that is in both dictionaries.
+        tables.total = sum(tables.FREQ.values())
 
     def words(self, text: str) -> List[str]:
-        """Returns the words, spaces and signs that `text` is made of: joined, they are the text."""
+        """Returns the words, spaces and signs of `text`. Joined, they are the text."""
         return list(self._jieba.cut(text))
 
     def word_starts(self, text: str, encoding: tokenization.Encoding) -> List[bool]:
         """Returns for each token of `text` whether it begins a word.
 
-        It does if its first character belongs to another word than the last character of the token
-        before it.
+        A token begins a word if its first character and the last character of the token before it
+        belong to different words.
         """
-        # The number of the word that each character belongs to.
+        # The number of each character's word.
         numbers = [number for number, word in enumerate(self._jieba.cut(text)) for _ in word]
-        # A token that stands for a space at the text's end has its place behind the last character.
+        # A token for a space at the end of the text has the offset len(text).
         numbers.append(len(numbers))
         starts, last = [], -1
         for start, end in zip(encoding.starts, encoding.ends):
@@ -259,14 +263,14 @@ class ChineseSegmenter:
 
 # ------------------------------------------------------------------------------------- vocabularies
 
-# What counts as punctuation in the English models: no apostrophe, "<", ">" or "=".
+# The punctuation of the English models' rule for words: no apostrophe, "<", ">" or "=".
 _PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~\u00a3\u20ac')
 _INSIDE_WORDS = _PUNCTUATION.union("abcdefghijklmnopqrstuvwxyz")
 _RESERVED = re.compile(r"|\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
 
 
 class PieceTable(NamedTuple):
-    """The properties of a vocabulary's tokens for masking; on the fly, the first two suffice."""
+    """The token ids that masking needs. Masking on the fly needs only the first two fields."""
 
     mask_id: int
     ordinary: np.ndarray  # int32: ids that may replace a token at random
@@ -275,10 +279,10 @@ class PieceTable(NamedTuple):
 
 
 def piece_table(vocab: Dict[str, int], model: Any = None) -> PieceTable:
-    """Returns the table for the tokens of a SentencePiece model, or without one of WordPiece.
+    """Returns the table of a vocabulary. `model`: the SentencePiece model; None for WordPiece.
 
     Raises:
-      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], or has no ordinary token.
+      UserError: the vocabulary lacks [CLS], [SEP] or [MASK], or has no ordinary token.
     """
 
     def is_special(piece: str, number: int) -> bool:
@@ -295,10 +299,10 @@ def piece_table(vocab: Dict[str, int], model: Any = None) -> PieceTable:
 
 
 def describe_vocabulary(vocabulary: PieceTable) -> Dict[str, Any]:
-    """Returns the JSON values of a vocabulary for masking on the fly.
+    """Returns the part of a vocabulary that masking on the fly needs, as JSON values.
 
-    {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
-    replace a token at random}.
+    {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]}; the ranges are the ids
+    that may replace a token at random.
     """
     ordinary = vocabulary.ordinary
     runs = np.split(ordinary, np.flatnonzero(np.diff(ordinary) != 1) + 1)
@@ -307,7 +311,7 @@ def describe_vocabulary(vocabulary: PieceTable) -> Dict[str, Any]:
 
 
 def described_vocabulary(description: Mapping[str, Any]) -> PieceTable:
-    """Reads the JSON values of `describe_vocabulary`."""
+    """Returns the table from the JSON values of `describe_vocabulary`."""
     ranges = [np.arange(first, last, dtype=np.int32) for first, last in description["ordinary"]]
     return PieceTable(description["mask_id"], np.concatenate(ranges))
 
@@ -315,8 +319,9 @@ def described_vocabulary(description: Mapping[str, Any]) -> PieceTable:
 def starts_word(piece: str) -> bool:
     """Returns whether a SentencePiece token starts a word by the English models' rule.
 
-    It does if it begins with the underline or "<", is a punctuation mark, or holds a character that
-    is neither a letter a-z nor punctuation (so every token of another script starts a word).
+    A token starts a word if it begins with the underline or "<", is a punctuation mark, or has a
+    character that is neither a letter a-z nor punctuation. So each token in another script starts a
+    word.
     """
     if piece.startswith((tokenization.SPIECE_UNDERLINE, "<")) or piece in _PUNCTUATION:
         return True
@@ -324,14 +329,15 @@ def starts_word(piece: str) -> bool:
 
 
 def word_start_rule(is_sentencepiece: bool, word_start: str) -> Callable[[str], bool]:
-    """Returns whether a token starts a word, as a function of the token.
+    """Returns the function that tells whether a token starts a word.
 
     Args:
-      word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
-        only, in every language. In WordPiece vocabularies a word starts at a token without "##".
+      is_sentencepiece: if False, the tokens are WordPiece: a token without "##" starts a word.
+      word_start: "reference" for `starts_word`; "underline": a word starts only at the underline,
+        in every language.
 
     Raises:
-      ValueError: "underline" was asked for with WordPiece.
+      UserError: word_start is "underline", with WordPiece.
     """
     if is_sentencepiece:
         if word_start == "reference":

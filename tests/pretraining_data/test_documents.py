@@ -87,7 +87,7 @@ def test_bad_line_is_named_or_kept(bad, tmp_path):
     with pytest.raises(ValueError, match=r"a\.jsonl', line 3\b"):
         list(documents.read_documents([path]))
     found = documents.read_documents([path], keeps_bad=True)
-    found = [(one.first_line, one.text, bool(one.bad)) for one in found]
+    found = [(one.first_line, one.text, bool(one.error)) for one in found]
     assert found == [(1, b"one", False), (3, b"", True), (4, b"two", False)]
 
 
@@ -113,8 +113,10 @@ def test_find_files_in_folders(tmp_path):
         write(tmp_path, name, b"x\n")
     record_files.write_sidecar(record_files.RecordFile(f"{tmp_path}/records.txt"))
 
-    def find(named, *but):
-        found = documents.find_files(named.replace("HERE", str(tmp_path)), "input_file", but=but)
+    def find(named, *excluded):
+        found = documents.find_files(
+            named.replace("HERE", str(tmp_path)), "input_file", excluded=excluded
+        )
         return {os.path.relpath(path, tmp_path) for path in found}
 
     deep = {"deep/d.txt.gz", "deep/er/c.JSON.gz"}
