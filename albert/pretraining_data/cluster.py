@@ -51,7 +51,7 @@ _REPORT = {  # the schema of NAME.counts.json
     "fingerprint": (dict, None),
     "counts": ({str: json_files.COUNT}, None),
 }
-_OURS = re.compile(r'File ".*\balbert/(?:pretraining|data|util)/')  # in a traceback
+_OURS = re.compile(r'File ".*\balbert/(?:pretraining_data|data|util)/')  # in a traceback
 
 _LOGGER = logging.getLogger("albert")
 

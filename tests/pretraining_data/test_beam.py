@@ -88,6 +88,11 @@ def test_beam_counts_bad_lines(tmp_path, caplog):
     assert f"{tmp_path}/b.jsonl" in caplog.text and f"{tmp_path}/a.txt" in caplog.text
 
 
+def test_fault_of_the_package_is_raised_unchanged():
+    with pytest.raises(TypeError), cluster.explained("Beam"):
+        documents.is_json(None)
+
+
 @pytest.mark.parametrize("content", [b"b\xe9ta.\n" * 20, b" \n\n"])
 def test_beam_refuses_bad_text(content, tmp_path):
     (tmp_path / "a.txt").write_bytes(content)
