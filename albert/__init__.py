@@ -70,5 +70,5 @@ def load(
             return model_class(folder, checkpoint, **options)
     from albert.models import pretrained
 
-    source = pretrained.find_source(albert_dir=folder, init_checkpoint=checkpoint)
-    return pretrained.Embedder(source, **options)
+    encoder = pretrained.find_model(albert_dir=folder, init_checkpoint=checkpoint)
+    return pretrained.Embedder(encoder, **options)

@@ -43,7 +43,7 @@ def main(flags: Flags) -> None:
     from albert.models import pretrained, released
 
     folder, checkpoint = released.local_folder(flags.albert_directory), flags.checkpoint_name
-    model = pretrained.find_source(
+    model = pretrained.find_model(
         flags,
         needs_vocabulary=False,
         albert_dir=folder,

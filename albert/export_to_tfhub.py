@@ -58,7 +58,7 @@ def main(flags: Flags) -> None:
     def path_of(name: Optional[str]) -> Optional[str]:
         return name and os.path.join(folder, name)
 
-    model = pretrained.find_source(
+    model = pretrained.find_model(
         flags,
         albert_dir=folder,
         albert_config_file=path_of(flags.config_name),

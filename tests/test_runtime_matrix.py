@@ -65,8 +65,8 @@ def answer(folder, output, flags):
 
 def embed(flag):
     """Vectors of the model that a flag names."""
-    source = pretrained.find_source(flags_lib.parse(EncoderFlags, [flag, "--max_seq_length=24"]))
-    with pretrained.Embedder(source, pooling="mean") as model:
+    encoder = pretrained.find_model(flags_lib.parse(EncoderFlags, [flag, "--max_seq_length=24"]))
+    with pretrained.Embedder(encoder, pooling="mean") as model:
         return model.embed(TEXTS)
 
 

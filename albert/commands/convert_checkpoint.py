@@ -30,7 +30,7 @@ def main(flags: Flags) -> None:
         if flags.direction == "from_huggingface":
             report = huggingface.from_huggingface(flags, new_folder)
         else:
-            model = pretrained.find_source(flags, needs_vocabulary=False, albert_dir=folder)
+            model = pretrained.find_model(flags, needs_vocabulary=False, albert_dir=folder)
             if flags.direction == "to_huggingface":
                 report = huggingface.to_huggingface(flags, model, new_folder)
             else:

@@ -42,7 +42,7 @@ def main(flags: Flags) -> None:
     from albert.models import pretrained, text_files
 
     with pretrained.Embedder(
-        pretrained.find_source(flags),
+        pretrained.find_model(flags),
         pooling=flags.pooling,
         layer=flags.layer,
         precision_name=flags.precision,

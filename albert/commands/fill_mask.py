@@ -36,9 +36,9 @@ def main(flags: Flags) -> None:
     from albert.models import pretrained, text_files
     from albert.models.inference import Model
 
-    source = pretrained.find_source(flags)
-    task = pretrained.MaskTask(source, count=flags.count, precision_name=flags.precision)
-    with Model(task, source.checkpoint, batch_size=flags.predict_batch_size) as model:
+    encoder = pretrained.find_model(flags)
+    task = pretrained.MaskTask(encoder, count=flags.count, precision_name=flags.precision)
+    with Model(task, encoder.checkpoint, batch_size=flags.predict_batch_size) as model:
         text_files.announce(model, flags)
 
         def answer(texts: Sequence[Sequence[str]]) -> List[str]:

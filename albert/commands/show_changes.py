@@ -115,7 +115,7 @@ def changes(flags: Flags) -> str:
     if flags.text_a and flags.text_b:
         texts = flags.text_a, flags.text_b, texts[2]
     if flags.albert_dir:
-        model = pretrained.find_source(albert_dir=flags.albert_dir)
+        model = pretrained.find_model(albert_dir=flags.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize_text
         with inference.Model(pretrained.OrderTask(model), model.checkpoint) as order_model:
             probabilities = order_model.predict([texts[:2], texts[1::-1]])

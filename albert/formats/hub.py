@@ -27,7 +27,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data.packing import POSITIONS, SEQUENCES
 from albert.formats import saved_model, warm_start
-from albert.formats.model_folder import Source
+from albert.formats.model_folder import PretrainedModel
 from albert.formats.warm_start import Tensors
 from albert.runtimes import compat, hub_module
 from albert.util import files
@@ -46,7 +46,9 @@ _SIGNATURES: Dict[str, Sequence[Sequence[str]]] = {
 }
 
 
-def write(folder: str, model: Source, build: Build, *, assets: Sequence[str], format: str) -> None:
+def write(
+    folder: str, model: PretrainedModel, build: Build, *, assets: Sequence[str], format: str
+) -> None:
     """Writes a pretrained model as a module into a new folder.
 
     Args:
@@ -71,7 +73,7 @@ def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:
     return {name: tensors[name] for name in names}
 
 
-def _write_tf1(path: str, model: Source, build: Build, *, assets: Sequence[str]) -> None:
+def _write_tf1(path: str, model: PretrainedModel, build: Build, *, assets: Sequence[str]) -> None:
     """Writes a hub.Module: a SavedModel with a graph for prediction and one for training."""
     builder = tf.saved_model.Builder(path)
     describe, information = tf.saved_model.predict_signature_def, tf.saved_model.build_tensor_info
@@ -100,7 +102,7 @@ def _write_tf1(path: str, model: Source, build: Build, *, assets: Sequence[str])
     files.atomic_write_bytes(os.path.join(path, "tfhub_module.pb"), b"\x08\x03")
 
 
-def _write_tf2(path: str, model: Source, build: Build, *, assets: Sequence[str]) -> None:
+def _write_tf2(path: str, model: PretrainedModel, build: Build, *, assets: Sequence[str]) -> None:
     """Writes TensorFlow Hub's reusable SavedModel.
 
     You call the loaded object, or its methods `sop` and `mlm`, with a dict of inputs and

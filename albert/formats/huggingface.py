@@ -20,7 +20,7 @@ from albert.formats import (
 )
 from albert.formats.checkpoints import Values
 from albert.formats.flags import HEADS, SPM_MODEL_NAME, ConversionFlags
-from albert.formats.model_folder import Source
+from albert.formats.model_folder import PretrainedModel
 from albert.formats.variable_names import (
     CLASSIFIER,
     ENCODER,
@@ -73,7 +73,7 @@ def _rename(
 # ---- to Hugging Face ----
 
 
-def to_huggingface(flags: ConversionFlags, model: Source, folder: str) -> Report:
+def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) -> Report:
     """Converts a model to files that transformers loads.
 
     Raises:

@@ -37,7 +37,7 @@ NAMES = {
 ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case if the folder records it
 
 
-class Source(NamedTuple):
+class PretrainedModel(NamedTuple):
     """A pretrained model."""
 
     config: modeling.AlbertConfig
@@ -140,7 +140,7 @@ def portable_files(
     return contents
 
 
-def export(model: Source, build: Callable[[Tensors], Tensors], export_path: str) -> str:
+def export(model: PretrainedModel, build: Callable[[Tensors], Tensors], export_path: str) -> str:
     """Writes a pretrained model without its optimizer's state. Returns the checkpoint's prefix.
 
     Args:

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pretrained model: its files, its tasks and its graph.
 
-    source = find_source(albert_dir="base_v2")
-    with Embedder(source) as model:
-        model.embed(["He left.", "It rains."])  # float32 [2, H]
-    with Model(MaskTask(source), source.checkpoint) as model:
-        model.predict(["The [MASK] sang."])
+    model = find_model(albert_dir="base_v2")
+    with Embedder(model) as embedder:
+        embedder.embed(["He left.", "It rains."])  # float32 [2, H]
+    with Model(MaskTask(model), model.checkpoint) as fill_mask:
+        fill_mask.predict(["The [MASK] sang."])
 
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
@@ -24,7 +24,7 @@ from albert.data import feature_cache
 from albert.data.packing import POSITIONS, SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.formats import checkpoints, exported
-from albert.formats.model_folder import Source
+from albert.formats.model_folder import PretrainedModel
 from albert.formats.warm_start import Tensors
 from albert.models import inference, released
 from albert.models.flags import LAST_LAYER
@@ -44,9 +44,9 @@ _INPUTS = (*SEQUENCES, POSITIONS)
 _SPACE = "\u2581"  # in SentencePiece's tokens
 
 
-def find_source(
+def find_model(
     flags: BaseFlags = _NO_FLAGS, *, needs_vocabulary: bool = True, **parts: Optional[str]
-) -> Source:
+) -> PretrainedModel:
     """Returns the model that a script's flags and `parts`, more values of flags, describe.
 
     Raises:
@@ -70,7 +70,7 @@ def find_source(
     else:
         checkpoint = checkpoints.resolve(checkpoint)
     path = model_flags.albert_config_file or ""
-    return Source(config, checkpoint, tokenizer, longest, vocabulary, path)
+    return PretrainedModel(config, checkpoint, tokenizer, longest, vocabulary, path)
 
 
 # ---- its tasks ----
@@ -80,17 +80,16 @@ class EncoderTask(inference.InferenceTask):
     """Answers texts with a pretrained encoder. Subclasses compute their outputs in `build`.
 
     Attributes:
-      source: the model.
-      config, tokenizer: the model's.
+      model, config, tokenizer: the model and its parts.
       ends, mask: the ids of [CLS] and [SEP], and of [MASK].
     """
 
-    def __init__(self, source: Source, *, precision_name: str = "float32"):
+    def __init__(self, model: PretrainedModel, *, precision_name: str = "float32"):
         """Takes a model. Raises UserError if `precision_name` is not in PRECISIONS."""
         if precision_name not in PRECISIONS:
             raise UserError(f"precision_name={precision_name!r} must be one of {PRECISIONS}.")
-        self.source, self.config, self.precision_name = source, source.config, precision_name
-        self.tokenizer = source.tokenizer
+        self.model, self.config, self.precision_name = model, model.config, precision_name
+        self.tokenizer = model.tokenizer
         *self.ends, self.mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", MASK])
 
     def parse(self, text: Any) -> Any:
@@ -103,7 +102,7 @@ class EncoderTask(inference.InferenceTask):
 
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
         """Returns [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut at the end to max_seq_length."""
-        longest, rows = self.source.max_seq_length, []
+        longest, rows = self.model.max_seq_length, []
         cut = f"cut to {longest} tokens"
         notes = {cut: 0, "empty": 0}
         ids = iter(self.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
@@ -133,7 +132,7 @@ class EmbeddingTask(EncoderTask):
 
     def __init__(
         self,
-        source: Source,
+        model: PretrainedModel,
         *,
         pooling: str = "pooled",
         layer: int = LAST_LAYER,
@@ -142,7 +141,7 @@ class EmbeddingTask(EncoderTask):
         """Takes a model, and chooses the vectors.
 
         Args:
-          source: the model.
+          model: the model.
           pooling: "pooled", the input of classifiers, from the last layer; "mean" of the text's
             tokens without [CLS] and [SEP]; "first", the vector of [CLS].
           layer: 1 is the first layer and -1 the last.
@@ -151,12 +150,12 @@ class EmbeddingTask(EncoderTask):
         Raises:
           UserError: the pooling or the model does not have this layer.
         """
-        if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(source.checkpoint)):
+        if layer != LAST_LAYER and (pooling == "pooled" or exported.is_program(model.checkpoint)):
             raise UserError(
                 f"Layer {layer} needs the pooling mean or first, and a checkpoint. Pooled vectors "
                 "and exported models have only the last layer."
             )
-        super().__init__(source, **options)
+        super().__init__(model, **options)
         self._layer, self.output = layer, f"{pooling}_output"
 
     def build(self, features: Tensors, **options: Any) -> Tensors:
@@ -173,9 +172,9 @@ class EmbeddingTask(EncoderTask):
 class Embedder(inference.Model):
     """A model in memory that computes vectors of texts, or of pairs of texts."""
 
-    def __init__(self, source: Source, *, batch_size: int = 32, **options: Any):
+    def __init__(self, model: PretrainedModel, *, batch_size: int = 32, **options: Any):
         """Loads the model. For the options, see EmbeddingTask."""
-        super().__init__(EmbeddingTask(source, **options), source.checkpoint, batch_size=batch_size)
+        super().__init__(EmbeddingTask(model, **options), model.checkpoint, batch_size=batch_size)
 
     def embed(self, texts: Sequence[inference.Text]) -> np.ndarray:
         """Returns the vectors, float32 [N, H], in the order of the texts.
@@ -200,9 +199,9 @@ class MaskTask(EncoderTask):
 
     output = "probabilities"
 
-    def __init__(self, source: Source, *, count: int = 5, **options: Any):
+    def __init__(self, model: PretrainedModel, *, count: int = 5, **options: Any):
         """Takes a model with the masked-word head. `count`: number of words."""
-        super().__init__(source, **options)
+        super().__init__(model, **options)
         self._count = count
 
     def parse(self, text: Any) -> Row:
@@ -215,7 +214,7 @@ class MaskTask(EncoderTask):
         ids = list(self.tokenizer.encode_ids_batch([first])[0])
         for part in others:
             ids += [self.mask, *self.ids_after_mask(part)]
-        longest = self.source.max_seq_length - 2
+        longest = self.model.max_seq_length - 2
         if len(ids) > longest:
             raise UserError(f"{text[:60]!r} has {len(ids)} tokens; at most {longest} fit.")
         row = pack([ids], self.ends)

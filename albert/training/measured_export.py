@@ -98,14 +98,14 @@ class _Encoder:
     metric = "cosine"
 
     def __init__(self, model: pretrained.Embedder, flags: ModelExportFlags):
-        source, length = model.task.source, flags.max_seq_length
-        fine_tuning_utils.check_length(length, source.config)
-        self.max_seq_length = length or source.max_seq_length
-        self.checkpoint, self.shape = source.checkpoint, (self.max_seq_length,)
+        original, length = model.task.model, flags.max_seq_length
+        fine_tuning_utils.check_length(length, original.config)
+        self.max_seq_length = length or original.max_seq_length
+        self.checkpoint, self.shape = original.checkpoint, (self.max_seq_length,)
         self._output = model.task.output
-        model.task.source = source._replace(max_seq_length=self.max_seq_length)
-        self.files = model_folder.portable_files(source.config, source.vocabulary)
-        self.build = functools.partial(pretrained.pretraining_outputs, source.config, heads=())
+        model.task.model = original._replace(max_seq_length=self.max_seq_length)
+        self.files = model_folder.portable_files(original.config, original.vocabulary)
+        self.build = functools.partial(pretrained.pretraining_outputs, original.config, heads=())
         texts = text_files.read_texts(flags_lib.make(TextFlags, input_file=flags.eval_file))
         self.examples = [text for group in texts for text in group]
 

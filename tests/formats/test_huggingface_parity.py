@@ -22,6 +22,7 @@ import albert
 from albert import configs, modeling, tokenization
 from albert.formats import huggingface_tokenizer, model_vocabulary
 from albert.formats.flags import ConversionFlags
+from albert.models import pretrained
 from albert.models.inference import Model
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
@@ -116,9 +117,9 @@ print(json.dumps([{item["label"]: item["score"] for item in answers},
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_pipelines_answer_as_ours(environment, tmp_path):
     classifier = fine_tuned_models.write_classifier(tmp_path / "classifier")
-    pretrained = pretrained_models.write_archive(tmp_path / "pretrained")
+    encoder = pretrained_models.write_archive(tmp_path / "pretrained")
     folders = [tmp_path / f"their_{name}" for name in ("classifier", "pretrained")]
-    for source, target in zip((classifier, pretrained), folders):
+    for source, target in zip((classifier, encoder), folders):
         convert("to_huggingface", source, target)
     pair, masked = ("the old man went home", "a bird and a dog"), "the old [MASK] went home"
     printed = huggingface_models.run(
@@ -127,10 +128,10 @@ def test_pipelines_answer_as_ours(environment, tmp_path):
     shares, best, vector = json.loads(printed.splitlines()[-1])
     with albert.load(classifier) as model:
         assert shares == pytest.approx(model.predict([pair])[0].probabilities, abs=1e-5)
-    with albert.load(pretrained) as model:
+    with albert.load(encoder) as model:
         np.testing.assert_allclose(vector, model.embed([pair])[0], atol=1e-5)
-    source = pretrained.find_source(albert_dir=str(pretrained))
-    with Model(pretrained.MaskTask(source), source.checkpoint) as model:
+    task = pretrained.MaskTask(pretrained.find_model(albert_dir=encoder))
+    with Model(task, task.model.checkpoint) as model:
         proposals = model.predict([masked])[0][0]
     assert best == pytest.approx([one.probability for one in proposals], abs=1e-5)
 

@@ -26,43 +26,43 @@ def archive(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source(archive):
+def encoder(archive):
     tokenizer = tokenization.FullTokenizer(None, True, f"{archive}/30k-clean.model")
     checkpoint = f"{archive}/model.ckpt-best"
-    return model_folder.Source(pretrained_models.config(), checkpoint, tokenizer, LENGTH)
+    return model_folder.PretrainedModel(pretrained_models.config(), checkpoint, tokenizer, LENGTH)
 
 
-def alone(archive, source, text):
+def alone(archive, encoder, text):
     """The vectors of one text, by pooling."""
     texts = (text,) if isinstance(text, str) else text
-    batch = pretrained_models.batch_of(source.tokenizer, *texts)
+    batch = pretrained_models.batch_of(encoder.tokenizer, *texts)
     outputs = pretrained_models.outputs(archive, batch)
     (sequence,), (pooled,) = outputs["sequence_output"], outputs["pooled_output"]
-    is_text = ~np.isin(batch["input_ids"][0], source.tokenizer.required_ids(["[CLS]", "[SEP]"]))
+    is_text = ~np.isin(batch["input_ids"][0], encoder.tokenizer.required_ids(["[CLS]", "[SEP]"]))
     return {"pooled": pooled, "mean": sequence[is_text].mean(axis=0), "first": sequence[0]}
 
 
 @pytest.mark.slow
-def test_embed_of_mixed_lengths_equals_each_alone(archive, source):
-    expected = [alone(archive, source, text) for text in TEXTS]
+def test_embed_of_mixed_lengths_equals_each_alone(archive, encoder):
+    expected = [alone(archive, encoder, text) for text in TEXTS]
     for pooling in ("pooled", "mean", "first"):
-        with pretrained.Embedder(source, pooling=pooling, batch_size=2) as model:
+        with pretrained.Embedder(encoder, pooling=pooling, batch_size=2) as model:
             vectors = model.embed(TEXTS)
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, [item[pooling] for item in expected], atol=1e-5)
 
 
-def test_embed_layer_counts_from_1_or_the_last(source):
+def test_embed_layer_counts_from_1_or_the_last(encoder):
     first, same, last = (
-        pretrained.Embedder(source, pooling="mean", layer=layer).embed(TEXTS[:1])
+        pretrained.Embedder(encoder, pooling="mean", layer=layer).embed(TEXTS[:1])
         for layer in (1, -2, 2)
     )
     np.testing.assert_array_equal(first, same)
     assert np.abs(first - last).max() > 1e-3
 
 
-def test_embed_cuts_long_texts(source):
-    with pretrained.Embedder(source, pooling="mean") as model:
+def test_embed_cuts_long_texts(encoder):
+    with pretrained.Embedder(encoder, pooling="mean") as model:
         long, longer = model.embed(["bird " * 40, "bird " * 40 + "king"])
         np.testing.assert_array_equal(long, longer)
         assert model.embed([]).shape == (0, 16)
@@ -71,9 +71,9 @@ def test_embed_cuts_long_texts(source):
                 model.embed(wrong)
 
 
-def test_embedder_refuses_unknown_precision(source):
+def test_embedder_refuses_unknown_precision(encoder):
     with pytest.raises(ValueError, match="float64"):
-        pretrained.Embedder(source, precision_name="float64")
+        pretrained.Embedder(encoder, precision_name="float64")
 
 
 @pytest.mark.parametrize(
@@ -86,33 +86,33 @@ def test_embedder_refuses_unknown_precision(source):
         ("mean", -1, 0, "0"),
     ],
 )
-def test_embedder_refuses_wrong_option(source, pooling, layer, batch_size, named):
+def test_embedder_refuses_wrong_option(encoder, pooling, layer, batch_size, named):
     with pytest.raises(UserError, match=named):
-        pretrained.Embedder(source, pooling=pooling, layer=layer, batch_size=batch_size)
+        pretrained.Embedder(encoder, pooling=pooling, layer=layer, batch_size=batch_size)
 
 
 # ---- Words for [MASK].
 
 
 @pytest.mark.slow
-def test_fill_gives_words_of_the_head_at_the_mask(archive, source):
-    with Model(pretrained.MaskTask(source, count=3), source.checkpoint) as model:
+def test_fill_gives_words_of_the_head_at_the_mask(archive, encoder):
+    with Model(pretrained.MaskTask(encoder, count=3), encoder.checkpoint) as model:
         several = model.predict(["a [MASK] bird [MASK]", "[MASK] went home ."])
     assert [len(masks) for masks in several] == [2, 1]
-    first, mask, last = source.tokenizer.required_ids(["[CLS]", "[MASK]", "[SEP]"])
-    ids = np.array([[first, mask, *source.tokenizer.encode_ids_batch(["went home ."])[0], last]])
+    first, mask, last = encoder.tokenizer.required_ids(["[CLS]", "[MASK]", "[SEP]"])
+    ids = np.array([[first, mask, *encoder.tokenizer.encode_ids_batch(["went home ."])[0], last]])
     batch = {"input_ids": ids, "input_mask": ids > 0, "segment_ids": 0 * ids}
     (logits,) = pretrained_models.outputs(archive, batch)["mlm_logits"]  # at the place 1
     shares = np.exp(logits) / np.exp(logits).sum()
     best, proposals = np.argsort(-shares)[:3], several[1][0]
-    tokens = source.tokenizer.convert_ids_to_tokens(best.tolist())
+    tokens = encoder.tokenizer.convert_ids_to_tokens(best.tolist())
     assert [item.word for item in proposals] == [token.strip("\u2581") or token for token in tokens]
     np.testing.assert_allclose([item.probability for item in proposals], shares[best], atol=1e-6)
 
 
-def test_fill_keeps_the_tokens_around_masks(source, monkeypatch):
-    found, tokenizer = [], source.tokenizer
-    with Model(pretrained.MaskTask(source), source.checkpoint) as model:
+def test_fill_keeps_the_tokens_around_masks(encoder, monkeypatch):
+    found, tokenizer = [], encoder.tokenizer
+    with Model(pretrained.MaskTask(encoder), encoder.checkpoint) as model:
         run = model.network.run
         monkeypatch.setattr(model.network, "run", lambda given: found.append(given) or run(given))
         model.predict(["once the [MASK].", "once the [MASK] near."])
@@ -135,7 +135,7 @@ def settings_of(script, archive, *arguments):
     return flags_lib.parse(script.Flags, [*base, *arguments])
 
 
-def test_embed_writes_array_or_lines(archive, source, tmp_path):
+def test_embed_writes_array_or_lines(archive, encoder, tmp_path):
     texts, array, lines = (tmp_path / name for name in ("texts", "out.NPY", "out.jsonl"))
     shown = [text if isinstance(text, str) else "\t".join(text) for text in TEXTS]
     texts.write_text("\n".join(shown) + "\n")
@@ -144,7 +144,7 @@ def test_embed_writes_array_or_lines(archive, source, tmp_path):
         embed.main(settings_of(embed, archive, *arguments))
     rows = [json.loads(line) for line in lines.read_text().splitlines()]
     np.testing.assert_allclose(np.load(array, allow_pickle=False), rows, atol=1e-5)
-    np.testing.assert_allclose(rows[2], alone(archive, source, TEXTS[2])["mean"], atol=1e-5)
+    np.testing.assert_allclose(rows[2], alone(archive, encoder, TEXTS[2])["mean"], atol=1e-5)
     texts.write_text("bird\n\nbird\n")
     array.unlink()
     with pytest.raises(ValueError, match="texts:2"):

@@ -181,7 +181,7 @@ def test_folder_without_a_part_is_refused(copied):
     ):
         (copied / missing).unlink()
         with pytest.raises(ValueError, match=words):
-            pretrained.find_source(albert_dir=str(copied))
+            pretrained.find_model(albert_dir=str(copied))
 
 
 def test_several_vocabularies_are_refused(copied):

@@ -124,7 +124,7 @@ class Reader(pretrained.MaskTask):
         half = bisect.bisect(starts, len(parts[0]))
         first, second, spans = ids[:half], ids[half:], list(zip(starts, ends))
         spans_of_tokens = [(0, 0), *spans[:half], (0, 0), *spans[half:], (0, 0)]
-        gaps = find(text) if len(spans_of_tokens) <= self.source.max_seq_length else []
+        gaps = find(text) if len(spans_of_tokens) <= self.model.max_seq_length else []
         first_gap = zlib.crc32(text.encode()) % max(1, len(gaps))
         for start, end in gaps[first_gap:] + gaps[:first_gap]:
             masked = [n for n, (a, b) in enumerate(spans_of_tokens) if start <= a < b <= end]

@@ -101,7 +101,7 @@ def run_tour(run: runs.DemoRun, kind: str, steps: int) -> demo_findings.Findings
     _pretrain(run, kind, steps)
     print("\n[5/5] What it learned", flush=True)
     best = str(path / "model" / "model.ckpt-best")
-    reader = demo_findings.Reader(model_folder.Source(config, best, tokenizer, length))
+    reader = demo_findings.Reader(model_folder.PretrainedModel(config, best, tokenizer, length))
     names = path / "names.txt" if kind == "zh" else None
     findings = reader.examine(path, corpus, names)
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
