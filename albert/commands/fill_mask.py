@@ -34,11 +34,11 @@ class Flags(EncoderFlags, TextFlags):
 def main(flags: Flags) -> None:
     """Answers all texts. Raises UserError."""
     from albert.models import pretrained, text_files
-    from albert.models.inference import Model
+    from albert.models.inference import InferenceModel
 
     encoder = pretrained.find_model(flags)
     task = pretrained.MaskTask(encoder, count=flags.count, precision_name=flags.precision)
-    with Model(task, encoder.checkpoint, batch_size=flags.predict_batch_size) as model:
+    with InferenceModel(task, encoder.checkpoint, batch_size=flags.predict_batch_size) as model:
         text_files.announce(model, flags)
 
         def answer(texts: Sequence[Sequence[str]]) -> List[str]:

@@ -117,7 +117,7 @@ def changes(flags: Flags) -> str:
     if flags.albert_dir:
         model = pretrained.find_model(albert_dir=flags.albert_dir)
         config, tokenize = model.config, model.tokenizer.tokenize_text
-        with inference.Model(pretrained.OrderTask(model), model.checkpoint) as order_model:
+        with inference.InferenceModel(pretrained.OrderTask(model), model.checkpoint) as order_model:
             probabilities = order_model.predict([texts[:2], texts[1::-1]])
         guesses = [
             f"; the model's guess: {value:.1%} in order, {1 - value:.1%} swapped"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model in memory: load once, then call it many times.
 
-    with Model(task, "output/mine/model.ckpt-best") as model:
+    with InferenceModel(task, "output/mine/model.ckpt-best") as model:
         model.predict(["He left.", "It rains."])
 
 Scripts predict with this class too.
@@ -75,7 +75,7 @@ class InferenceTask:
         raise NotImplementedError
 
 
-class Model(contextlib.AbstractContextManager):
+class InferenceModel(contextlib.AbstractContextManager):
     """A task's network with its weights. Calls from several threads take turns.
 
     Attributes:

@@ -5,7 +5,7 @@
     model = find_model(albert_dir="base_v2")
     with Embedder(model) as embedder:
         embedder.embed(["He left.", "It rains."])  # float32 [2, H]
-    with Model(MaskTask(model), model.checkpoint) as fill_mask:
+    with InferenceModel(MaskTask(model), model.checkpoint) as fill_mask:
         fill_mask.predict(["The [MASK] sang."])
 
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
@@ -169,7 +169,7 @@ class EmbeddingTask(EncoderTask):
         return outputs[self.output]
 
 
-class Embedder(inference.Model):
+class Embedder(inference.InferenceModel):
     """A model in memory that computes vectors of texts, or of pairs of texts."""
 
     def __init__(self, model: PretrainedModel, *, batch_size: int = 32, **options: Any):

@@ -8,7 +8,7 @@ from typing import Callable, Iterable, Iterator, List, Sequence, Tuple
 from albert.data import text_lines
 from albert.formats import exported, model_folder
 from albert.models.flags import TextFlags
-from albert.models.inference import Model
+from albert.models.inference import InferenceModel
 from albert.runtimes import devices
 from albert.util import progress
 
@@ -35,7 +35,7 @@ def read_texts(flags: TextFlags, training_columns: Sequence[str] = ()) -> Iterat
         _LOGGER.warning("The first empty text is in %s.", reader.first_empty)
 
 
-def announce(model: Model, flags: TextFlags) -> None:
+def announce(model: InferenceModel, flags: TextFlags) -> None:
     """Logs the model, its precision and its device."""
     is_program = exported.is_program(model.checkpoint)
     runs = f"as {model.checkpoint}" if is_program else f"in {flags.precision}"

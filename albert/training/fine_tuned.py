@@ -173,7 +173,7 @@ def export(task: Task, checkpoint: str, export_dir: str) -> str:
 # ---- the model in memory ----
 
 
-class FineTunedModel(inference.Model):
+class FineTunedModel(inference.InferenceModel):
     """A model of a task, from the folder of its training or export.
 
     Attributes:

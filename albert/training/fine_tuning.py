@@ -84,7 +84,7 @@ class FineTuning(workflow.Workflow):
         self._splits: Dict[str, Split] = {}
         # Rank, identity and outputs, by split, of the best checkpoint so far.
         self._best: Tuple[Tuple[float, ...], str, Dict[str, Outputs]] = ((-math.inf,), "", {})
-        self._model = inference.Model(self.task, batch_size=flags.predict_batch_size)
+        self._model = inference.InferenceModel(self.task, batch_size=flags.predict_batch_size)
 
     def check(self) -> None:
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""

@@ -23,7 +23,7 @@ from albert import configs, modeling, tokenization
 from albert.formats import huggingface_tokenizer, model_vocabulary
 from albert.formats.flags import ConversionFlags
 from albert.models import pretrained
-from albert.models.inference import Model
+from albert.models.inference import InferenceModel
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -131,7 +131,7 @@ def test_pipelines_answer_as_ours(environment, tmp_path):
     with albert.load(encoder) as model:
         np.testing.assert_allclose(vector, model.embed([pair])[0], atol=1e-5)
     task = pretrained.MaskTask(pretrained.find_model(albert_dir=encoder))
-    with Model(task, task.model.checkpoint) as model:
+    with InferenceModel(task, task.model.checkpoint) as model:
         proposals = model.predict([masked])[0][0]
     assert best == pytest.approx([one.probability for one in proposals], abs=1e-5)
 

@@ -11,7 +11,7 @@ from albert import tokenization
 from albert.commands import embed, fill_mask
 from albert.formats import model_folder
 from albert.models import pretrained
-from albert.models.inference import Model
+from albert.models.inference import InferenceModel
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import pretrained_models
@@ -96,7 +96,7 @@ def test_embedder_refuses_wrong_option(encoder, pooling, layer, batch_size, name
 
 @pytest.mark.slow
 def test_fill_gives_words_of_the_head_at_the_mask(archive, encoder):
-    with Model(pretrained.MaskTask(encoder, count=3), encoder.checkpoint) as model:
+    with InferenceModel(pretrained.MaskTask(encoder, count=3), encoder.checkpoint) as model:
         several = model.predict(["a [MASK] bird [MASK]", "[MASK] went home ."])
     assert [len(masks) for masks in several] == [2, 1]
     first, mask, last = encoder.tokenizer.required_ids(["[CLS]", "[MASK]", "[SEP]"])
@@ -112,7 +112,7 @@ def test_fill_gives_words_of_the_head_at_the_mask(archive, encoder):
 
 def test_fill_keeps_the_tokens_around_masks(encoder, monkeypatch):
     found, tokenizer = [], encoder.tokenizer
-    with Model(pretrained.MaskTask(encoder), encoder.checkpoint) as model:
+    with InferenceModel(pretrained.MaskTask(encoder), encoder.checkpoint) as model:
         run = model.network.run
         monkeypatch.setattr(model.network, "run", lambda given: found.append(given) or run(given))
         model.predict(["once the [MASK].", "once the [MASK] near."])

@@ -157,7 +157,7 @@ class Reader(pretrained.MaskTask):
         ids = {word: self.ids_after_mask(word) for word in frequent}
         by_length = [{w: t for w, t in ids.items() if len(t) == n} for n in range(_MOST_TOKENS + 1)]
         candidates = [by_length[len(question.masked)] for question in questions]
-        scores, model = [], inference.Model(self)
+        scores, model = [], inference.InferenceModel(self)
         for step, checkpoint in evaluation.list_checkpoints(output_dir):
             model.load(checkpoint)
             answers = model.outputs(rows)
