@@ -49,7 +49,7 @@ def document() -> Dict[str, Any]:
 # ---- which model ----
 
 
-class Model(NamedTuple):
+class PublishedModel(NamedTuple):
     """A published size, and the published models that have it."""
 
     size: str
@@ -61,7 +61,7 @@ class Model(NamedTuple):
         return " or ".join(self.presets) or f"a model of the size {self.size}"
 
 
-def recognise(config: Mapping[str, Any], *sources: Optional[str]) -> Optional[Model]:
+def recognise(config: Mapping[str, Any], *sources: Optional[str]) -> Optional[PublishedModel]:
     """Returns the published model with this configuration; None if its size was not published.
 
     Args:
@@ -88,7 +88,7 @@ def recognise(config: Mapping[str, Any], *sources: Optional[str]) -> Optional[Mo
     fitting = [name for name in same_size if equals(name, _RELEASE)]
     chosen = [name for name in fitting if name in named]
     chosen = chosen or [name for name in fitting if equals(name, _DROPOUT)]
-    return Model(_size_of(same_size[0]), tuple(chosen))
+    return PublishedModel(_size_of(same_size[0]), tuple(chosen))
 
 
 def _size_of(preset: str) -> str:
@@ -143,7 +143,7 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    task: str, model: Optional[Model], scores: Mapping[str, Sequence[float]]
+    task: str, model: Optional[PublishedModel], scores: Mapping[str, Sequence[float]]
 ) -> List[Comparison]:
     """Compares your scores on dev data, one per seed, with the published ones.
 

@@ -15,7 +15,7 @@ def config_of(name, **changes):
     return dict(read_json(configs.preset_path(name)), **changes)
 
 
-BASE_V2 = published.Model("base", ("albert_base_v2",))
+BASE_V2 = published.PublishedModel("base", ("albert_base_v2",))
 
 # ---- the data ----
 

@@ -280,7 +280,7 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
             cells.append((label, metric, str(len(group)), *shown))
             if model and is_best:
                 percent = {metric: (100 * scores).tolist()}
-                published_model = published.Model(model["size"], tuple(model["presets"]))
+                published_model = published.PublishedModel(model["size"], tuple(model["presets"]))
                 beside += published.compare(task, published_model, percent)
     lines = wording.table(cells, left=(0, 1))
     if beside:
