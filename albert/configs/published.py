@@ -99,7 +99,7 @@ def _size_of(preset: str) -> str:
 # ---- results ----
 
 
-class Row(NamedTuple):
+class PublishedScore(NamedTuple):
     """A published score, in per cent."""
 
     source: str  # a key of `sources` in published.json
@@ -108,11 +108,11 @@ class Row(NamedTuple):
     value: float
 
 
-def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
+def rows(task: str, metric: str, split: str = "dev") -> List[PublishedScore]:
     """Returns the published scores of a task, including scores whose split is unknown."""
     task = document()["same_data"].get(task, task)
     return [
-        Row(result["source"], line["model"], line["preset"], float(value))
+        PublishedScore(result["source"], line["model"], line["preset"], float(value))
         for result in document()["results"]
         for line in result["rows"]
         for column, value in zip(result["columns"], line["values"])
