@@ -96,7 +96,7 @@ class Findings(NamedTuple):
         )
 
 
-class Reader(pretrained.MaskTask):
+class ProbeTask(pretrained.MaskTask):
     """Answers questions with both pretraining heads, and with the attention of the layers."""
 
     def build(self, features: Tensors, **options: Any) -> Tensors:

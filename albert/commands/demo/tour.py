@@ -101,9 +101,9 @@ def run_tour(run: runs.DemoRun, kind: str, steps: int) -> demo_findings.Findings
     _pretrain(run, kind, steps)
     print("\n[5/5] What it learned", flush=True)
     best = str(path / "model" / "model.ckpt-best")
-    reader = demo_findings.Reader(model_folder.PretrainedModel(config, best, tokenizer, length))
+    task = demo_findings.ProbeTask(model_folder.PretrainedModel(config, best, tokenizer, length))
     names = path / "names.txt" if kind == "zh" else None
-    findings = reader.examine(path, corpus, names)
+    findings = task.examine(path, corpus, names)
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
     training_lines, held_out_lines = (
         [line for text in part for line in text.sentences] for part in corpus
