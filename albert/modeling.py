@@ -283,7 +283,7 @@ class _Dropout(NamedTuple):
         return self.ops.dropout(tensor, uniform >= rate, rate)
 
 
-class _Encoder(NamedTuple):
+class _EncoderContext(NamedTuple):
     """The settings and tensors that all layers of a model use, except weights."""
 
     config: AlbertConfig
@@ -292,7 +292,7 @@ class _Encoder(NamedTuple):
     attention_bias: tf.Tensor  # float32 [B, 1, 1, S]
     attention: List[tf.Tensor]  # each layer appends its probabilities [B, N, S, S]
 
-    def select(self, rows: tf.Tensor, hidden: tf.Tensor) -> Tuple["_Encoder", tf.Tensor]:
+    def select(self, rows: tf.Tensor, hidden: tf.Tensor) -> Tuple["_EncoderContext", tf.Tensor]:
         """Reduces the batch to the sequences `rows`, int [c]: [T, H] -> [c * S, H]."""
         width, length = self.config.hidden_size, self.batch_and_length[1]
         encoder = self._replace(
@@ -316,7 +316,7 @@ def _attention_bias(mask: tf.Tensor, batch_and_length: List) -> tf.Tensor:
 
 
 def _encoder_layer(
-    encoder: _Encoder, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
+    encoder: _EncoderContext, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
 ) -> tf.Tensor:
     """Builds one attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
     config, dropout, ops = encoder.config, encoder.dropout, encoder.dropout.ops
@@ -354,7 +354,7 @@ def _never(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
 
 
 def _recomputed_layer(
-    encoder: _Encoder, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
+    encoder: _EncoderContext, inputs: tf.Tensor, weights: _LayerWeights, *, position: int
 ) -> tf.Tensor:
     """`_encoder_layer` that keeps only its inputs for the backward pass (arXiv:1604.06174)."""
     dropout = encoder.dropout
@@ -393,7 +393,7 @@ def _recomputed_layer(
 
 
 def _encode(
-    encoder: _Encoder,
+    encoder: _EncoderContext,
     hidden: tf.Tensor,
     weights: _SharedWeights,
     *,
@@ -482,7 +482,7 @@ class AlbertModel:
         with tf.variable_scope(scope, default_name="bert"):
             hidden = self._embed(input_ids, types, dropout=dropout, one_hot=use_one_hot_embeddings)
             hidden = tf.cast(hidden, compute_dtype)
-            encoder = _Encoder(config, dropout, sizes, _attention_bias(mask, sizes), [])
+            encoder = _EncoderContext(config, dropout, sizes, _attention_bias(mask, sizes), [])
             if after_layer:
                 self._shape = [-1, sizes[1]]  # later layers may have fewer sequences
             weight_options = {"accumulates": is_training and use_xla, "keeps": keep_weights}
@@ -1198,12 +1198,14 @@ def _config_of(arguments: Dict[str, Any]) -> AlbertConfig:
 
 def _plain_encoder(
     config: AlbertConfig, inputs: tf.Tensor, mask: Optional[tf.Tensor]
-) -> Tuple[_Encoder, tf.Tensor]:
+) -> Tuple[_EncoderContext, tf.Tensor]:
     """Returns (encoder of plain operations with stateful dropout, inputs as [T, H])."""
     batch, length, _ = get_shape_list(inputs, expected_rank=3)
     mask = tf.ones([batch, length]) if mask is None else mask
     sizes = [batch, length]
-    encoder = _Encoder(config, _Dropout(None, plain), sizes, _attention_bias(mask, sizes), [])
+    encoder = _EncoderContext(
+        config, _Dropout(None, plain), sizes, _attention_bias(mask, sizes), []
+    )
     return encoder, reshape_to_matrix(inputs)
 
 

@@ -37,7 +37,7 @@ _MOST_TIMED = 50  # examples
 # ---- what can be exported ----
 
 
-class _FineTuned:
+class _FineTunedExport:
     """A model of a task: compares the scores of the model and the export.
 
     Attributes:
@@ -92,8 +92,8 @@ def _task_with_data(task: Task, flags: ModelExportFlags) -> Tuple[Task, Sequence
     return reader, reader.examples(splits[0]) if splits else []
 
 
-class _Encoder:
-    """A pretrained model: compares the vectors of the model and the export; see _FineTuned."""
+class _EncoderExport:
+    """A pretrained model. Compares vectors of the model and the export; see _FineTunedExport."""
 
     metric = "cosine"
 
@@ -136,7 +136,7 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
     with files.atomic_folder(flags.output_dir) as folder:
         model = load(flags.model_dir, flags.checkpoint, task=task)
         is_encoder = isinstance(model, pretrained.Embedder)
-        subject: Any = (_Encoder if is_encoder else _FineTuned)(model, flags)
+        subject: Any = (_EncoderExport if is_encoder else _FineTunedExport)(model, flags)
         subject.examples = subject.examples[: flags.eval_examples or None]
         if not len(subject.examples):
             raise UserError(f"--eval_file={flags.eval_file} has no examples to measure.")
