@@ -3,6 +3,7 @@
 """The rules of the house that ruff does not know (see pyproject.toml), checked on the source."""
 
 import ast
+import collections
 import functools
 import sys
 
@@ -114,6 +115,19 @@ def test_fourth_parameter_is_keyword_only():
         if len(node.args.args) - is_method > MOST_POSITIONAL and f'"{node.name}"' not in published
     ]
     assert many == []
+
+
+# ---- classes ----
+
+
+def test_each_class_has_its_own_name():
+    """Exceptions: each script has Flags; google-research/albert has a name in several modules."""
+    modules = read_json(FIXTURES / "reference_names.json").values()
+    published = collections.Counter(name for names in modules for name in names)
+    nodes = (node for path in PACKAGE for node in ast.walk(tree_of(path)))
+    classes = (node.name.lstrip("_") for node in nodes if isinstance(node, ast.ClassDef))
+    counts = collections.Counter(name for name in classes if name != "Flags")
+    assert [name for name, count in counts.items() if count > max(1, published[name])] == []
 
 
 # ---- files ----
