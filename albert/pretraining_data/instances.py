@@ -22,6 +22,7 @@ from albert.pretraining_data import documents as text_documents
 from albert.pretraining_data import masking, random_keys, words
 from albert.pretraining_data import pairs as segment_pairs
 from albert.pretraining_data.flags import DataFlags, RecordFlags
+from albert.pretraining_data.sentences import split_sentences
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -187,7 +188,7 @@ class InstanceMaker:
         for raw in filter(None, [*block.documents, block.neighbour]):
             lines, bad_lines = text_documents.decode_lines(raw, self._flags.bad_lines)
             if self._flags.split_sentences:
-                lines = [text for line in lines for text in words.split_sentences(line)]
+                lines = [text for line in lines for text in split_sentences(line)]
             sentences, word_starts = self._encode(lines)
             texts.append((raw.key, raw.source, sentences))
             starts += word_starts

@@ -11,6 +11,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.pretraining_data import words
+from albert.pretraining_data.sentences import split_sentences
 from tests.support import FIXTURES, squad_data
 
 TOKENIZER = tokenization.FullTokenizer(f"{FIXTURES}/chinese_vocab.txt")
@@ -52,7 +53,7 @@ no end at all
 @pytest.mark.parametrize("marked", PARAGRAPHS)
 def test_split_sentences(marked):
     expected = [sentence.strip() for sentence in marked.split("|") if sentence]
-    assert words.split_sentences(marked.replace("|", "")) == expected
+    assert split_sentences(marked.replace("|", "")) == expected
 
 
 def without_space(sentences):
@@ -64,7 +65,7 @@ def test_split_sentences_loses_nothing():
     alphabet = "..!?。！？…．।؟\"'”“’()（）《》[] \t　abAB19中文，,;-Dr"
     for _ in range(2000):
         text = "".join(generator.choice(alphabet) for _ in range(generator.randrange(40)))
-        sentences = words.split_sentences(text)
+        sentences = split_sentences(text)
         assert without_space(sentences) == without_space([text])
         place = 0
         for sentence in sentences:
@@ -75,7 +76,7 @@ def test_split_sentences_loses_nothing():
 @pytest.mark.parametrize("text", ['.")' * 9000 + "x", "(《（" * 7000])
 def test_split_sentences_is_linear(text):
     started = time.perf_counter()
-    assert without_space(words.split_sentences(text)) == text
+    assert without_space(split_sentences(text)) == text
     assert time.perf_counter() - started < 5
 
 

@@ -23,6 +23,7 @@ from pydoc_data import topics
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from albert.pretraining_data import words
+from albert.pretraining_data.sentences import split_sentences
 
 _HELD_OUT_ONE_IN = 10
 
@@ -155,7 +156,7 @@ def extract_sentences(text: str) -> List[str]:
     """Returns the sentences of prose in a docstring or topic, in order."""
     sentences = []
     for paragraph in _PARAGRAPH_END.split(text):
-        sentences += words.split_sentences(" ".join(_MARKUP.sub("", paragraph).split()))
+        sentences += split_sentences(" ".join(_MARKUP.sub("", paragraph).split()))
     return list(filter(_SENTENCE.fullmatch, sentences))
 
 
