@@ -38,7 +38,7 @@ def validate_flags_or_throw(albert_config) -> None:
     from albert import fine_tuning_utils
     from albert.tasks.squad import task
 
-    flags = cli.of_process(Flags)
+    flags = cli.current_flags(Flags)
     task.SquadV1.check_flags(flags)
     fine_tuning_utils.check_length(flags.max_seq_length, albert_config)
 

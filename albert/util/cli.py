@@ -166,7 +166,7 @@ def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
         def main_of_flags(flags: Any) -> Optional[int]:
             if isinstance(flags, flags_lib.BaseFlags):
                 return main(flags)
-            flags = of_process(kind)
+            flags = current_flags(kind)
             if not logging.getLogger("albert").handlers:
                 show_log()
             flags.check()
@@ -177,7 +177,7 @@ def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
     return decorate
 
 
-def of_process(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
+def current_flags(kind: Type[flags_lib.AnyFlags]) -> flags_lib.AnyFlags:
     """Reads the flags from FLAGS, without checks. Parses the command line if needed."""
     if not absl_flags.FLAGS.is_parsed():
         try:

@@ -43,7 +43,7 @@ def only(script):
 
 
 def heard(script, *names):
-    values = cli.of_process(script.Flags).to_dict()
+    values = cli.current_flags(script.Flags).to_dict()
     return {name: values[name] for name in names}
 
 
@@ -68,19 +68,19 @@ def test_main_names_missing_flag(script):
             script.main(given)
 
 
-def test_of_process_reads_set_flags():
+def test_current_flags_reads_set_flags():
     FLAGS.max_seq_length, FLAGS.do_train = 13, True
     FLAGS.set_default("train_batch_size", 7)
     expected = {"max_seq_length": 13, "do_train": True, "train_batch_size": 7}
     for script in (run_pretraining, run_classifier, run_race):
         assert heard(script, *expected) == expected
-    assert "train_batch_size" not in cli.of_process(run_race.Flags).explicit
+    assert "train_batch_size" not in cli.current_flags(run_race.Flags).explicit
     FLAGS.train_batch_size = 0
     with pytest.raises(ValueError, match="train_batch_size.*0"):
         heard(run_pretraining)
 
 
-def test_of_process_keeps_own_flag():
+def test_current_flags_keeps_own_flag():
     try:
         flags.DEFINE_integer("seed", 99, "A program's own.")
         assert heard(run_classifier, "seed") == {"seed": 99}
@@ -96,7 +96,7 @@ def test_main_takes_settings():
         scripts.run(run_pretraining, required)
 
 
-def test_of_process_ignores_foreign_arguments(monkeypatch):
+def test_current_flags_ignores_foreign_arguments(monkeypatch):
     FLAGS.unparse_flags()
     monkeypatch.setattr(sys, "argv", ["pytest", "-q", "--no_such_flag"])
     usual = FLAGS["learning_rate"].default  # of the script that defined it first

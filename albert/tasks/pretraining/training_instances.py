@@ -223,7 +223,7 @@ def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
 
 
 def _flags() -> RecordFlags:
-    return cli.of_process(RecordFlags)
+    return cli.current_flags(RecordFlags)
 
 
 def _flags_with(rng: random.Random, **arguments: Any) -> RecordFlags:
