@@ -46,7 +46,7 @@ def main(flags: Flags) -> None:
         pooling=flags.pooling,
         layer=flags.layer,
         precision_name=flags.precision,
-        batch_size=flags.predict_batch_size,
+        batch_size=flags.batch_size,
     ) as model:
         text_files.announce(model, flags)
         if files.ending(flags.output_file) == ".npy":

@@ -38,7 +38,7 @@ def main(flags: Flags) -> None:
 
     encoder = pretrained.find_model(flags)
     task = pretrained.MaskTask(encoder, count=flags.count, precision_name=flags.precision)
-    with InferenceModel(task, encoder.checkpoint, batch_size=flags.predict_batch_size) as model:
+    with InferenceModel(task, encoder.checkpoint, batch_size=flags.batch_size) as model:
         text_files.announce(model, flags)
 
         def answer(texts: Sequence[Sequence[str]]) -> List[str]:

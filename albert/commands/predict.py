@@ -9,12 +9,13 @@
 --model_dir is the --output_dir of run_classifier. The input has one text per line, a pair of texts
 separated by a TAB, or a JSON object with text_a (and text_b). To use other columns or fields, give
 --columns. You can leave out --columns if the first line has the column names of the training file.
-If the file name ends in .csv, the input is CSV; in .json or .jsonl, each line is a JSON object.
+If the file name ends in .csv, the input is CSV; in .json or .jsonl, each line is a JSON object; in
+.parquet, it is a Parquet file.
 
 The output has one line per input line, in the same order. jsonl writes the label and probabilities
-(for regression: the score) as a JSON object. tsv and csv write them as columns below a header. A
-blank line between texts is an error. If the input is a pipe, the command predicts each line as soon
-as it arrives.
+(for regression: the score) as a JSON object. tsv and csv write them as columns below a header.
+--keep_columns=id,text copies columns of the input before them. A blank line between texts is an
+error. If the input is a pipe, the command predicts each line as soon as it arrives.
 """
 
 import csv
@@ -22,12 +23,14 @@ import dataclasses
 import io
 import json
 import logging
-from typing import Any, List, Optional, Sequence
+import re
+from typing import Any, Collection, List, Mapping, Optional, Sequence
 
 from albert.configs.shared_flags import data_flag, model_flag, output_flag
 from albert.models.flags import TextFlags
 from albert.tasks.classification.flags import ExitFlags
 from albert.util import cli, files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
@@ -42,9 +45,14 @@ class Flags(TextFlags, ExitFlags):
         None, "Weights to use in place of model.ckpt-best.", path=True
     )
     text_a: Optional[str] = data_flag(
-        None, "One text; replaces --input_file.", replaces=("input_file", "columns")
+        None,
+        "One text; replaces --input_file.",
+        replaces=("input_file", "columns", "keep_columns"),
     )
     text_b: Optional[str] = data_flag(None, "The second text of a pair.", needs="text_a")
+    keep_columns: Optional[str] = output_flag(
+        None, "Columns or JSON fields of the input to copy into the output, comma-separated."
+    )
     output_format: Optional[str] = output_flag(
         None,
         "Format of the output; default: the ending of --output_file, or jsonl.",
@@ -52,15 +60,30 @@ class Flags(TextFlags, ExitFlags):
     )
 
 
-def format_prediction(prediction: Any, output_format: str) -> str:
-    """Returns a line for a task.Prediction; `output_format` is one of OUTPUT_FORMATS."""
+def format_prediction(prediction: Any, output_format: str, kept: Mapping[str, Any] = {}) -> str:
+    """Returns a line for a task.Prediction.
+
+    Args:
+      prediction: what to write.
+      output_format: one of OUTPUT_FORMATS.
+      kept: the columns of the input to write before it, by name.
+    """
     label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
     if output_format != "jsonl":
-        cells = [f"{value:.6f}" for value in numbers.values()]
-        return _row(cells if label is None else [label, *cells], output_format)
+        cells = ["" if value is None else str(value) for value in kept.values()]
+        if label is not None:
+            cells.append(label)
+        cells += [f"{value:.6f}" for value in numbers.values()]
+        return _row(cells, output_format)
     rounded = {name: round(value, 6) for name, value in numbers.items()}
     content = rounded if label is None else {"label": label, "probabilities": rounded}
-    return json.dumps(content, ensure_ascii=False)
+    renamed = {_output_name(name, kept): value for name, value in content.items()}
+    return json.dumps({**kept, **renamed}, ensure_ascii=False, default=str)
+
+
+def _output_name(name: str, kept: Collection[str]) -> str:
+    """Returns a name that no kept column has, such as "predicted_label"."""
+    return f"predicted_{name}" if name in kept else name
 
 
 def _row(cells: Sequence[str], output_format: str) -> str:
@@ -71,35 +94,57 @@ def _row(cells: Sequence[str], output_format: str) -> str:
     return row.getvalue()
 
 
+def _check_cells(rows: Sequence[Any]) -> None:
+    """Raises UserError if TSV cannot hold a kept value of a text_lines.TextRow."""
+    for row in rows:
+        for name, value in row.kept.items():
+            if re.search("[\t\r\n]", str(value)):
+                raise UserError(
+                    f"{row.where}: {name} has a tab or line break, which a TSV file cannot hold. "
+                    "Give --output_format=csv."
+                )
+
+
 def main(flags: Flags) -> None:
     """Answers all texts. Raises UserError."""
+    from albert.data.text_lines import TextRow, split_columns
     from albert.models import text_files
     from albert.tasks.classification import task
 
     pair = tuple(text for text in (flags.text_a, flags.text_b) if text is not None)
     ending = files.ending(flags.output_file)[1:]
     output_format = flags.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
+    kept = split_columns(flags.keep_columns)
     layers: List[int] = []
     with task.Predictor(
         flags.model_dir,
         flags.checkpoint,
         precision_name=flags.precision,
-        batch_size=flags.predict_batch_size,
+        batch_size=flags.batch_size,
         exit_patience=flags.exit_patience,
         exit_threshold=flags.exit_threshold,
     ) as model:
 
-        def answer(texts: text_files.Texts) -> List[str]:
-            predictions = model.predict(texts)
+        def answer(rows: List[TextRow]) -> List[str]:
+            if output_format == "tsv":
+                _check_cells(rows)
+            predictions = model.predict([row.texts for row in rows])
             layers.extend(item.layers for item in predictions if item.layers is not None)
-            return [format_prediction(prediction, output_format) for prediction in predictions]
+            return [
+                format_prediction(prediction, output_format, row.kept)
+                for prediction, row in zip(predictions, rows)
+            ]
 
         heading = ""
         text_files.announce(model, flags)
         if output_format != "jsonl":
             labels = model.task.labels
-            heading = _row(["label", *labels] if labels else ["score"], output_format) + "\n"
-        groups = iter([[pair]]) if pair else text_files.read_texts(flags, model.task.columns)
+            names = ["label", *labels] if labels else ["score"]
+            names = [*kept, *(_output_name(name, kept) for name in names)]
+            heading = _row(names, output_format) + "\n"
+        groups = text_files.read_rows(flags, model.task.columns, kept)
+        if pair:
+            groups = iter([[TextRow(pair)]])
         text_files.answer_texts(flags.output_file, groups, answer, heading=heading)
     if layers:
         _LOGGER.info("%s", task.describe_layers(layers))

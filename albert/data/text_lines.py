@@ -3,8 +3,8 @@
 """Reads texts, one or two per line, from files and pipes, and writes the predictions.
 
 A line is a JSON object with text_a (and text_b), or a text, or two texts separated by a TAB. Fields
-and columns may have other names. In a .csv file, each row is a line. Lines from a pipe are yielded
-as they arrive.
+and columns may have other names. In a .csv or .parquet file, each row is a line. Lines from a pipe
+are yielded as they arrive.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Te
 
 import tensorflow.compat.v1 as tf
 
-from albert.data import csv_rows
+from albert.data import csv_rows, parquet
 from albert.util import files, json_files
 from albert.util.errors import UserError
 
@@ -24,7 +24,7 @@ _LOGGER = logging.getLogger("albert")
 
 STANDARD = "-"
 _GROUP_BYTES = 1 << 16  # the most to read, and to answer, at a time
-_GROUP_ROWS = 1000  # rows of CSV to answer at a time
+_GROUP_ROWS = 1000  # rows of CSV or Parquet to answer at a time
 _JSON_FIELDS = ("text_a", "text_b")
 
 
@@ -32,7 +32,15 @@ class Line(NamedTuple):
     """A line of input and its number, from 1."""
 
     number: int
-    text: Any  # a str; for CSV, the list of the row's cells
+    text: Any  # a str; for CSV, the list of the row's cells; for Parquet, the dict of its values
+
+
+class TextRow(NamedTuple):
+    """The text or pair of texts of a line."""
+
+    texts: Tuple[str, ...]
+    where: str = ""  # file:line
+    kept: Dict[str, Any] = {}  # the values of the columns to copy into the output
 
 
 def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
@@ -40,16 +48,20 @@ def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
 
     Args:
       stream: the bytes. If it has `read1`, a group does not wait for more bytes than have arrived.
-      name: the input's name, for messages. If it ends in .csv, each Line is a row.
+      name: the input's name, for messages. If it ends in .csv or .parquet, each Line is a row.
 
     Raises:
-      UserError: a line is not UTF-8, or a row is not CSV.
+      UserError: a line is not UTF-8, a row is not CSV, or the file is not a Parquet file.
     """
     groups = _decoded(stream, name)
+    rows: Iterator[Tuple[int, Any]]
     if files.ending(name) == csv_rows.ENDING:
         rows = csv_rows.rows((f"{line.text}\n" for lines in groups for line in lines), name)
-        groups = iter(lambda: [Line(*row) for row in itertools.islice(rows, _GROUP_ROWS)], [])
-    return groups
+    elif files.ending(name) == parquet.ENDING:
+        rows = enumerate(parquet.read_rows(name), start=1)
+    else:
+        return groups
+    return iter(lambda: [Line(*row) for row in itertools.islice(rows, _GROUP_ROWS)], [])
 
 
 def _decoded(stream: Any, name: str) -> Iterator[List[Line]]:
@@ -79,10 +91,18 @@ class TextReader:
     """Finds the texts in lines. The first line decides the format.
 
     Attributes:
-      first_empty: "file:line" of the first empty text; "" if there is none.
+      num_empty: the number of lines with an empty text.
+      first_empty: "file:line" of the first one; "" if there is none.
     """
 
-    def __init__(self, name: str, columns: Optional[str], training_columns: Sequence[str] = ()):
+    def __init__(
+        self,
+        name: str,
+        columns: Optional[str],
+        training_columns: Sequence[str] = (),
+        *,
+        keep_columns: Sequence[str] = (),
+    ):
         """Creates a reader.
 
         Args:
@@ -90,20 +110,21 @@ class TextReader:
           columns: the comma-separated columns of the texts: names, or numbers from 0.
           training_columns: the columns of the texts in the training data. A first line with all of
             these names is a header. Without `columns`, the texts are in these columns.
+          keep_columns: the columns for `TextRow.kept`: names, or numbers from 0.
 
         Raises:
           UserError: more than two columns.
         """
         self._name, self._training_columns = name, list(training_columns)
-        self._columns = [part.strip() for part in (columns or "").split(",") if part.strip()]
+        self._columns, self._keep_columns = split_columns(columns), keep_columns
         if len(self._columns) > 2:
             raise UserError(f"--columns={columns} names more than two; give one, or two for pairs.")
         self._is_json: Optional[bool] = None  # None before the first line
         self._header: List[str] = []
         self._blank = ""  # "file:line" of the first blank line after other lines
-        self.first_empty = ""
+        self.num_empty, self.first_empty = 0, ""
 
-    def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
+    def rows(self, lines: Sequence[Line]) -> List[TextRow]:
         """Returns each line's text or pair. Skips the header, and blank lines at both ends."""
         text_rows = []
         for line in lines:
@@ -116,33 +137,35 @@ class TextReader:
                     f"{self._blank}: blank line. Every line gets an answer, so fill or remove it."
                 )
             is_header = self._is_json is None and self._is_header(line.text)
-            texts = self._texts_of(line.text, where)
+            row = self._row_of(line.text, where)
             if is_header:
                 _LOGGER.info("%s is the header: %s.", where, ", ".join(_cells(line.text))[:200])
                 continue
-            text_rows.append(texts)
-            if not (self.first_empty or all(map(str.strip, texts))):
-                self.first_empty = where
+            text_rows.append(row)
+            if not all(map(str.strip, row.texts)):
+                self.num_empty += 1
+                self.first_empty = self.first_empty or where
         return text_rows
 
     def _is_header(self, text: Any) -> bool:
         """Sets the format from the first line that is not blank. Returns whether it is a header."""
         is_named_json = files.ending(self._name) in files.JSON_LINES
-        self._is_json = is_named_json or (isinstance(text, str) and text.lstrip().startswith("{"))
+        is_object = isinstance(text, dict) or (isinstance(text, str) and text.lstrip()[:1] == "{")
+        self._is_json = is_named_json or is_object
         header = _cells(text)
         training_columns = set(self._training_columns)
         is_training_header = bool(training_columns) and training_columns <= set(header)
-        has_numbers = all(map(str.isdecimal, self._columns))
+        has_numbers = all(map(str.isdecimal, (*self._columns, *self._keep_columns)))
         if self._is_json or (has_numbers and not is_training_header):
             return False
         if not (self._columns and has_numbers):
             self._header = header
         return True
 
-    def _texts_of(self, text: Any, where: str) -> Tuple[str, ...]:
+    def _row_of(self, text: Any, where: str) -> TextRow:
         row: Dict[str, Any]
         if self._is_json:
-            row = json_files.parse_data(text, where, dict)
+            row = text if isinstance(text, dict) else json_files.parse_data(text, where, dict)
             usual = [name for name in _JSON_FIELDS if name in row]
         else:
             cells = _cells(text)
@@ -157,15 +180,26 @@ class TextReader:
         if not set(training_columns) <= set(self._header or row):
             training_columns = []
         names = self._columns or training_columns or usual
-        csv_rows.check_header(self._header, names, where)
+        csv_rows.check_header(self._header, [*names, *self._keep_columns], where)
         texts = tuple(row.get(name) for name in names)
         if not 1 <= len(texts) <= 2 or not all(isinstance(text, str) for text in texts):
             raise UserError(
                 f"{where}: expected one or two texts in {' and '.join(names or _JSON_FIELDS)}; "
-                f"found {json.dumps(row, ensure_ascii=False)[:200]}. Name the columns with "
-                "--columns; tabs separate columns."
+                f"found {json.dumps(row, ensure_ascii=False, default=str)[:200]}. Name the columns "
+                "with --columns; tabs separate columns."
             )
-        return texts
+        missing = [name for name in self._keep_columns if name not in row]
+        if missing:
+            raise UserError(
+                f"{where}: --keep_columns={missing[0]}: there is no such column. There are "
+                f"{', '.join(row)[:200]}."
+            )
+        return TextRow(texts, where, {name: row[name] for name in self._keep_columns})
+
+
+def split_columns(columns: Optional[str]) -> List[str]:
+    """Splits comma-separated columns."""
+    return [part.strip() for part in (columns or "").split(",") if part.strip()]
 
 
 def _cells(text: Any) -> List[str]:

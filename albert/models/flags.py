@@ -31,7 +31,7 @@ class TextFlags(BaseFlags):
         None, "Column or JSON field of the text, or of both texts, comma-separated."
     )
     output_file: str = output_flag("-", "File to write; - is standard output.", path=True)
-    predict_batch_size: int = speed_flag(32, "Texts per batch.", lower=1)
+    batch_size: int = speed_flag(32, "Texts per batch.", lower=1)
     precision: str = speed_flag("float32", "Number format of activations.", choices=PRECISIONS)
 
     def check(self) -> None:

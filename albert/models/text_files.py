@@ -3,36 +3,46 @@
 """Reads texts from files and pipes, and writes the answers."""
 
 import logging
-from typing import Callable, Iterable, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Iterable, Iterator, List, Sequence, Tuple
 
 from albert.data import text_lines
+from albert.data.text_lines import TextRow
 from albert.formats import exported, model_folder
 from albert.models.flags import TextFlags
 from albert.models.inference import InferenceModel
 from albert.runtimes import devices
-from albert.util import progress
+from albert.util import progress, wording
 
 _LOGGER = logging.getLogger("albert")
 
 Texts = List[Tuple[str, ...]]
 
 
-def read_texts(flags: TextFlags, training_columns: Sequence[str] = ()) -> Iterator[Texts]:
-    """Yields the texts of --input_file in groups that arrived together.
+def read_rows(
+    flags: TextFlags, training_columns: Sequence[str] = (), keep_columns: Sequence[str] = ()
+) -> Iterator[List[TextRow]]:
+    """Yields the rows of --input_file in groups that arrived together.
 
-    For `training_columns`, see `text_lines.TextReader`.
+    For the other arguments, see `text_lines.TextReader`.
     """
     path = flags.input_file
-    reader = text_lines.TextReader(path, flags.columns, training_columns)
+    reader = text_lines.TextReader(path, flags.columns, training_columns, keep_columns=keep_columns)
     has_bar = path != text_lines.STANDARD
     bar = progress.Progress("Answering", None, unit="texts", has_bar=has_bar)
     with text_lines.open_input(path) as stream, bar:
         for lines in text_lines.read_lines(stream, path):
-            texts = reader.texts(lines)
-            yield texts
-            bar.update(len(texts), "")
-    if reader.first_empty:
-        _LOGGER.warning("The first empty text is in %s.", reader.first_empty)
+            rows = reader.rows(lines)
+            yield rows
+            bar.update(len(rows), "")
+    if reader.num_empty:
+        empty = wording.counted(reader.num_empty, "empty text")
+        _LOGGER.warning("%s; the first one is in %s.", empty, reader.first_empty)
+
+
+def read_texts(flags: TextFlags) -> Iterator[Texts]:
+    """Yields the texts of `read_rows`."""
+    for rows in read_rows(flags):
+        yield [row.texts for row in rows]
 
 
 def announce(model: InferenceModel, flags: TextFlags) -> None:
@@ -45,12 +55,12 @@ def announce(model: InferenceModel, flags: TextFlags) -> None:
 
 def answer_texts(
     path: str,
-    groups: Iterable[Texts],
-    answer: Callable[[Texts], Iterable[str]],
+    groups: Iterable[List[Any]],
+    answer: Callable[[List[Any]], Iterable[str]],
     *,
     heading: str = "",
 ) -> None:
-    """Writes a heading and the line of `answer` for each text to a file, group by group.
+    """Writes a heading and the line of `answer` for each text or row to a file, group by group.
 
     Raises:
       UserError: a text cannot be read or answered.

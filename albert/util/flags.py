@@ -52,6 +52,7 @@ ALIASES = {
     "non_chinese": "language",  # --non_chinese=True fails, and the error lists the languages
     "num_train_steps": "train_step",
     "num_warmup_steps": "warmup_step",
+    "predict_batch_size": "batch_size",
     "save_steps": "save_checkpoints_steps",
     "spm_model_path": "spm_model_file",
     "train_max_seq_length": "max_seq_length",

@@ -21,7 +21,7 @@ from albert.models.flags import TextFlags
 from albert.tasks.classification.task import Predictor
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import FIXTURES, ROOT, cases, read_json, scripts
+from tests.support import FIXTURES, ROOT, cases, read_json, readers, scripts
 from tests.support import fine_tuned_models as models
 
 PAIRS = [("the king", "went home"), ("he had a dog", "once"), ("a", "b"), ("", "nothing")]
@@ -54,7 +54,7 @@ def texts_in(content, columns, known=()):
     """The texts that are found in a file of this content."""
     reader = text_lines.TextReader("in", columns, known)
     groups = text_lines.read_lines(io.BytesIO(content), "in")
-    return [text for lines in groups for text in reader.texts(lines)]
+    return [row.texts for lines in groups for row in reader.rows(lines)]
 
 
 def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
@@ -70,6 +70,58 @@ def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
     run_predict(model_dir, "--text_a=the king", "--text_b=went home", "--output_format=tsv")
     table = capsys.readouterr().out.splitlines()
     assert [line.split("\t") for line in table] == [head, rows[0]]
+
+
+def write_rows(path):
+    """Writes pairs with an ID and a label, in the format that the file's name tells."""
+    ids = [7, 8, 9, 10]
+    columns = {
+        "id": ids if path.suffix == ".parquet" else list(map(str, ids)),
+        "label": ["yes", "", 'a "b", c', "yes"],
+        "first": [pair[0] for pair in PAIRS],
+        "second": [pair[1] for pair in PAIRS],
+    }
+    if path.suffix == ".parquet":
+        path.write_bytes(readers.parquet_bytes(columns))
+        return
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([columns, *zip(*columns.values())])
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
+def test_kept_columns_are_copied_into_a_table(name, model_dir, expected, tmp_path):
+    write_rows(tmp_path / name)
+    run_predict(
+        model_dir,
+        f"--input_file={tmp_path}/{name}",
+        f"--output_file={tmp_path}/out.csv",
+        "--columns=first,second",
+        "--keep_columns=label,id",
+        "--batch_size=2",
+    )
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as stream:
+        head, *rows = csv.reader(stream)
+    assert head == ["label", "id", "predicted_label", *LABELS]
+    assert [row[0] for row in rows] == ["yes", "", 'a "b", c', "yes"]
+    assert [row[1] for row in rows] == ["7", "8", "9", "10"]
+    np.testing.assert_allclose([[*map(float, row[3:])] for row in rows], expected, atol=1e-5)
+
+
+def test_kept_fields_keep_their_json_values(model_dir, tmp_path, capsys):
+    lines = ['{"id": 7, "tags": ["é", null], "label": true, "text_a": "a", "text_b": "b"}']
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    run_predict(model_dir, f"--input_file={tmp_path}/in.jsonl", "--keep_columns=tags,label")
+    answer = json.loads(capsys.readouterr().out)
+    assert list(answer) == ["tags", "label", "predicted_label", "probabilities"]
+    assert (answer["tags"], answer["label"]) == (["é", None], True)
+
+
+def test_kept_columns_may_have_numbers(model_dir, tmp_path, capsys):
+    (tmp_path / "in").write_text("7\ta\tb\n", encoding="utf-8")
+    columns = ("--columns=1,2", "--keep_columns=0", "--output_format=tsv")
+    run_predict(model_dir, f"--input_file={tmp_path}/in", *columns)
+    head, row = capsys.readouterr().out.splitlines()
+    assert head.split("\t")[:2] == ["0", "label"] and row.split("\t")[0] == "7"
 
 
 @pytest.mark.parametrize("given", ROWS["lines"], ids=lambda given: given["lines"][0])
@@ -95,12 +147,12 @@ def test_first_line_is_a_header_only_with_all_names(caplog):
     assert "title, body" in caplog.text
 
 
-def test_first_empty_text_is_named(tmp_path, caplog):
+def test_empty_texts_are_counted_and_the_first_is_named(tmp_path, caplog):
     (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
     flags = TextFlags(input_file=str(tmp_path / "in"))
     assert sum(map(len, text_files.read_texts(flags))) == 3
     (record,) = caplog.records
-    assert record.args == (f"{tmp_path}/in:2",)
+    assert record.args == ("2 empty texts", f"{tmp_path}/in:2")
 
 
 def test_long_line_is_read_in_linear_time():
@@ -131,13 +183,18 @@ def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
         --input_file=/nowhere/x         | /nowhere/x
         --text_a=x --exit_threshold=0.5 | --exit_patience
         --input_file={0}/in             | in:2
+        --input_file={0}/in.json --keep_columns=c | in.json:2
+        --input_file={0}/in.json --keep_columns=b --output_format=tsv | in.json:1
+        --text_a=x --keep_columns=y     | --keep_columns
     """),
 )
 def test_predict_names_a_wrong_flag(model_dir, tmp_path, arguments, words):
     (tmp_path / "in").write_text("a\tb\na\tb\tc\n", encoding="utf-8")
+    row = '{"text_a": "a", "text_b": "b", "b": "1\\n2"%s}\n'
+    (tmp_path / "in.json").write_text(row % ', "c": 0' + row % "", encoding="utf-8")
     with pytest.raises(ValueError, match=words):
         run_predict(model_dir, f"--output_file={tmp_path}/out", *arguments.format(tmp_path).split())
-    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "in.json"}
 
 
 @pytest.mark.parametrize("script", [predict, embed, fill_mask])

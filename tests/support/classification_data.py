@@ -92,7 +92,7 @@ def write_rows(path, rows):
 def texts_in(path, columns=None, known=()):
     """The texts that the scripts which answer texts find in a file."""
     flags = TextFlags(input_file=str(path), columns=columns)
-    return [text for group in text_files.read_texts(flags, known) for text in group]
+    return [row.texts for rows in text_files.read_rows(flags, known) for row in rows]
 
 
 # What a run has left behind.
