@@ -126,7 +126,9 @@ def from_huggingface(flags: ConversionFlags, new: str) -> Report:
       UserError: the model has no counterpart here, or the weights do not fit the configuration.
     """
     folder = flags.input_dir
-    config, theirs = huggingface_files.read_config(folder, approximate_gelu=flags.approximate_gelu)
+    config, theirs = huggingface_files.read_model_config(
+        folder, approximate_gelu=flags.approximate_gelu
+    )
     source = _their_weights(folder, config, is_tied=theirs.get("tie_word_embeddings", True))
     head = flags.head
     for name in ("tagging", "multiple_choice"):  # their weights have a classifier's names
@@ -146,7 +148,7 @@ def from_huggingface(flags: ConversionFlags, new: str) -> Report:
         _put_vocabulary(new, vocabulary, keep_accents)
     else:
         _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
-    longest = huggingface_tokenizer.read_config(folder).get("model_max_length")
+    longest = huggingface_tokenizer.read_tokenizer_config(folder).get("model_max_length")
     length = min(config.max_position_embeddings, longest or 1 << 31)
     description = _description(head, theirs, len(source.get("classifier.bias", ())), length=length)
     if description:

@@ -60,7 +60,7 @@ _CONFIG = {
 }
 
 
-def read_config(
+def read_model_config(
     folder: str, *, approximate_gelu: bool = False
 ) -> Tuple[modeling.AlbertConfig, Dict[str, Any]]:
     """Returns the configuration in a folder, as AlbertConfig and as a dict of its own keys.

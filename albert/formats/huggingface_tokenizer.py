@@ -140,7 +140,7 @@ _JSON = {
 }
 
 
-def read_config(folder: str) -> Dict[str, Any]:
+def read_tokenizer_config(folder: str) -> Dict[str, Any]:
     """Returns the content of tokenizer_config.json; {} if there is none."""
     return _read_optional(folder, _CONFIG_NAME, _CONFIG)
 
@@ -158,7 +158,7 @@ def read_vocabulary(flags: ConversionFlags) -> Tuple[Optional[Vocabulary], Optio
     folder, vocabulary = flags.input_dir, _find_vocabulary(flags)
     if not vocabulary:
         return None, None
-    content, config = _read(vocabulary), read_config(folder)
+    content, config = _read(vocabulary), read_tokenizer_config(folder)
     huggingface_files.check_flags(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
     tokenizer = _read_optional(folder, _JSON_NAME, _JSON)
     added = config.get("added_tokens_decoder") or {}

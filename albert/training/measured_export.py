@@ -67,7 +67,7 @@ def _task_with_data(task: Task, flags: ModelExportFlags) -> Tuple[Task, Sequence
     """The task as it was trained, and what it reads in --eval_file."""
     path, record = flags.eval_file, os.path.join(flags.model_dir, flags_lib.RECORD_NAME)
     declared = flags_lib.describe(task.flags_class)
-    trained = flags_lib.read_config(record) if tf.io.gfile.exists(record) else {}
+    trained = flags_lib.read_toml(record) if tf.io.gfile.exists(record) else {}
     for name in flags_lib.describe(TaskFlags):
         trained.pop(name, None)
     data = {"predict_file": path}

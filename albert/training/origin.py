@@ -50,7 +50,7 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
         os.path.join(flags.output_dir, flags_lib.RECORD_NAME),
         flags.command_line,
     )
-    recorded = flags_lib.read_config(path) if is_training and tf.io.gfile.exists(path) else {}
+    recorded = flags_lib.read_toml(path) if is_training and tf.io.gfile.exists(path) else {}
     if "do_train" in recorded:
         described = flags_lib.describe(type(command_line))
         recorded_flags = {name: recorded[name] for name in recorded if name in described}

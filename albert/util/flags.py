@@ -300,7 +300,7 @@ def read(
             f"Unexpected arguments {rest}. Write --flag=value. For a flag without a value, write "
             "--flag or --noflag."
         )
-    values = {f"--{CONFIG}={path}, ": read_config(path) for path in flag_values[CONFIG].value}
+    values = {f"--{CONFIG}={path}, ": read_toml(path) for path in flag_values[CONFIG].value}
     for prefix, layer in {"": fallback, **values}.items():
         if CONFIG in layer:
             raise UserError(f"{prefix}{CONFIG}: a flag file cannot include another one.")
@@ -405,7 +405,7 @@ _HEADER = "# Repeat this run: "
 _TRAINED = "\ndo_train = true\n"
 
 
-def read_config(path: str) -> Dict[str, str]:
+def read_toml(path: str) -> Dict[str, str]:
     """Returns a TOML file's keys and values as flag values in text form.
 
     Raises:

@@ -44,7 +44,7 @@ def made(tmp_path_factory):
     """A folder with the output for CORPUS in two shards, made in this process."""
     folder = tmp_path_factory.mktemp("made")
     run_here(folder)
-    record = flags_lib.read_config(f"{folder}/.train.counts.json.run.toml")
+    record = flags_lib.read_toml(f"{folder}/.train.counts.json.run.toml")
     assert record["num_shards"] == "2"
     return folder
 

@@ -250,7 +250,7 @@ def read_cluster(path):
 
 
 def read_config(path):
-    return modeling.parameter_counts(huggingface_files.read_config(folder_of(path))[0])
+    return modeling.parameter_counts(huggingface_files.read_model_config(folder_of(path))[0])
 
 
 def read_tokenizer(path):
@@ -378,7 +378,7 @@ READERS = {
     "checkpoint": Reader(lambda path: checkpoints.named_in_state(folder_of(path))),
     "model.ckpt-1.index": Reader(read_checkpoint),
     "model.ckpt-1.data-00000-of-00001": Reader(read_checkpoint),
-    "run.toml": Reader(flags_lib.read_config),
+    "run.toml": Reader(flags_lib.read_toml),
     "archive.tar.gz": Reader(read_archive),
     "archive.tar.gz members": Reader(read_archive, place=gzip.compress),
     "archive.zip": Reader(read_archive),

@@ -318,17 +318,17 @@ def test_record_is_of_the_last_run_that_trained(tmp_path):
     path, trains = str(tmp_path / flags_lib.RECORD_NAME), {"do_train": True}
     flags_lib.write_config(path, RECORDED.explicit_values())
     flags_lib.write_config(path, {"count": 2})
-    assert flags_lib.read_config(path) == {"count": "2"}
+    assert flags_lib.read_toml(path) == {"count": "2"}
     flags_lib.write_config(path, {"count": 4, **trains}, is_training=True)
     flags_lib.write_config(path, {"count": 5, "do_eval": True})
     flags_lib.write_config(path, {"count": 6, **trains})  # there was nothing to train
-    assert flags_lib.read_config(path)["count"] == "4"
+    assert flags_lib.read_toml(path)["count"] == "4"
     flags_lib.write_config(path, {"count": 7, **trains}, is_training=True)
-    assert flags_lib.read_config(path)["count"] == "7"
+    assert flags_lib.read_toml(path)["count"] == "7"
 
 
 def test_record_keeps_a_users_file(tmp_path):
     path = tmp_path / flags_lib.RECORD_NAME
     write(path, "count = 3  # mine")
     flags_lib.write_config(str(path), {"count": 2})
-    assert flags_lib.read_config(str(path)) == {"count": "3"}
+    assert flags_lib.read_toml(str(path)) == {"count": "3"}

@@ -243,7 +243,7 @@ def test_sweep_writes_table_and_submission(make, tmp_path, fake_runs, capsys):
         content = {name: archive.read(name) for name in archive.namelist()}
     assert content == {"AX.tsv": b"ax 3", "MNLI-m.tsv": b"mnli 3", "MRPC.tsv": b"mrpc 3"}
     assert "starting mnli" in (out / "mnli" / "seed-2" / "log.txt").read_text()
-    assert flags_lib.read_config(f"{out}/run.toml")["seeds"] == "1,3,2"
+    assert flags_lib.read_toml(f"{out}/run.toml")["seeds"] == "1,3,2"
 
 
 @pytest.mark.slow
