@@ -59,7 +59,7 @@ def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
 # ---- reading ----
 
 
-def find_files(
+def find_model_files(
     folder: str, named: Mapping[str, str] = {}, *, with_vocabulary: bool = True
 ) -> ModelFiles:
     """Returns the paths of a model's files: `named`, and the files in the folder.

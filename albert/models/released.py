@@ -64,7 +64,7 @@ def obtain(
     def make(paths: Sequence[str], new_folder: str) -> None:
         unpacked = os.path.join(new_folder, ".archive") if release.is_albert_zh else new_folder
         archives.unpack(paths[0], unpacked)
-        model_files = model_folder.find_files(_model_folder(unpacked))
+        model_files = model_folder.find_model_files(_model_folder(unpacked))
         if release.is_albert_zh:
             albert_zh.convert(
                 modeling.AlbertConfig.from_json_file(model_files["albert_config_file"]),
@@ -101,7 +101,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
         vocabularies, because pretraining uses the vocabulary of its records.
 
     Raises:
-      UserError: see `local_folder`, `model_folder.find_files` and `hub_module.read`.
+      UserError: see `local_folder`, `model_folder.find_model_files` and `hub_module.read`.
     """
     values = flags.to_dict()
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
@@ -115,7 +115,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
         folder = folder and local_folder(folder)
         is_folder = checkpoint and tf.io.gfile.isdir(checkpoint)
         origin = folder or (checkpoint if is_folder else os.path.dirname(checkpoint) or ".")
-        model_files = model_folder.find_files(origin, chosen, with_vocabulary=has_tokenizer)
+        model_files = model_folder.find_model_files(origin, chosen, with_vocabulary=has_tokenizer)
     else:
         return flags
     do_lower_case = values.get("do_lower_case")

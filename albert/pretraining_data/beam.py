@@ -121,7 +121,7 @@ def find_input(patterns: str, excluded: Sequence[str] = ()) -> List[str]:
     paths: Set[str] = set()
     for pattern in files.split_paths(patterns):
         if "://" not in pattern:
-            paths.update(text_documents.find_files(pattern, "input_file", excluded=excluded))
+            paths.update(text_documents.find_text_files(pattern, "input_file", excluded=excluded))
             continue
         remote_paths = BeamStorage.find(pattern)
         if not remote_paths:

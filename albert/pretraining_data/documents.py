@@ -339,7 +339,7 @@ def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
 # ----------------------------------------------------------------------------------------- finding
 
 
-def find_files(patterns: str, flag_name: str, *, excluded: Sequence[str] = ()) -> List[str]:
+def find_text_files(patterns: str, flag_name: str, *, excluded: Sequence[str] = ()) -> List[str]:
     """Returns the sorted paths of text files, without duplicates.
 
     In folders, including subfolders, text files end in .txt, .jsonl or .json, with or without .gz,

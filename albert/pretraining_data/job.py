@@ -73,7 +73,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     maker, vocabulary = prepare(flags)
     paths = files.split_paths(flags.output_file)
     excluded = list(filter(None, [*paths, vocabulary.path, flags.user_dictionary]))
-    input_files = documents.find_files(flags.input_file, "input_file", excluded=excluded)
+    input_files = documents.find_text_files(flags.input_file, "input_file", excluded=excluded)
     all_paths = list(map(os.path.abspath, [*input_files, *paths]))
     if len(set(all_paths)) < len(all_paths):
         raise UserError("--output_file must name each file once, and no input file.")

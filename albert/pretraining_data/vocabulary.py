@@ -199,7 +199,7 @@ def train(flags: VocabularyFlags) -> TrainedVocabulary:
     prepare = functools.partial(
         tokenization.preprocess_text, lower=flags.do_lower_case, keep_accents=keep_accents
     )
-    paths = documents.find_files(flags.input_file, "input_file")
+    paths = documents.find_text_files(flags.input_file, "input_file")
     total = _count_sentences(paths, text_field)
     used = min(total, flags.input_sentence_size)
     _LOGGER.info("Training %d tokens on %d of %d sentences.", flags.vocab_size, used, total)
