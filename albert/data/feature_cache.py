@@ -93,7 +93,7 @@ def build_records(
         _LOGGER.info("%s: using %s, %d records.", description, path, cached.count)
         return cached
     if exact_path:
-        check_ours(path)
+        check_replaceable(path)
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
     converted = items()
     notes: Counter[str] = collections.Counter()
@@ -121,7 +121,7 @@ def in_words(notes: Mapping[str, int]) -> str:
     return ", ".join(f"{count} x {what}" for what, count in notes.items() if count)
 
 
-def check_ours(path: str) -> None:
+def check_replaceable(path: str) -> None:
     """Raises UserError if the file exists, but its metadata does not say that it has features."""
     if not files.gfile().exists(path):
         return

@@ -31,7 +31,7 @@ _SETTINGS_PATH = pathlib.Path(__file__).with_name("huggingface_settings.json")
 TABLES = json.loads(_SETTINGS_PATH.read_text(encoding="utf-8"))
 
 
-def check_flags(flags: Mapping[str, Any], table: str, where: str) -> None:
+def check_supported(flags: Mapping[str, Any], table: str, where: str) -> None:
     """Raises UserError for a key or value that a table does not allow.
 
     None counts as not set. A token may be an object with its text as `content`.
@@ -78,7 +78,7 @@ def read_model_config(
         if not approximate_gelu:
             raise UserError(f"{path}: hidden_act is gelu. --approximate_gelu reads it as gelu_new.")
         theirs["hidden_act"] = "gelu_new"
-    check_flags(theirs, CONFIG_NAME, path)
+    check_supported(theirs, CONFIG_NAME, path)
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
     ours = {"vocab_size": 30000, **ours, "hidden_act": str(theirs["hidden_act"]).split("_")[0]}
     try:

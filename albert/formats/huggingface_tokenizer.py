@@ -111,7 +111,7 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
     if vocabulary.key == "spm_model_file":
-        huggingface_files.check_flags(content, "spiece.model", vocabulary.path)
+        huggingface_files.check_supported(content, "spiece.model", vocabulary.path)
         flags.update(
             {name: token for name, token in _SPECIAL.items() if token in ids},
             tokenizer_class="PreTrainedTokenizerFast",  # uses tokenizer.json unchanged
@@ -159,7 +159,7 @@ def read_vocabulary(flags: ConversionFlags) -> Tuple[Optional[Vocabulary], Optio
     if not vocabulary:
         return None, None
     content, config = _read(vocabulary), read_tokenizer_config(folder)
-    huggingface_files.check_flags(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
+    huggingface_files.check_supported(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
     tokenizer = _read_optional(folder, _JSON_NAME, _JSON)
     added = config.get("added_tokens_decoder") or {}
     tokens = {token for token, _ in content["vocab"]}
@@ -211,7 +211,7 @@ def _rules(
     """Reads the lower-case and accent settings; refuses other settings that change ids."""
     path, model = os.path.join(folder, _JSON_NAME), tokenizer["model"]
     is_wordpiece = vocabulary.key == "vocab_file"
-    huggingface_files.check_flags(ours, "spiece.model", vocabulary.path)
+    huggingface_files.check_supported(ours, "spiece.model", vocabulary.path)
     model.setdefault("type", "WordPiece" if is_wordpiece else "Unigram")
     steps: List[Dict[str, Any]] = []
     for name in _PARTS:

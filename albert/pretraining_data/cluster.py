@@ -234,13 +234,13 @@ class Shards:
 
         def check(path: str) -> None:
             sidecar = None if path in other_paths else self._sidecar(path)
-            job.check_ours(path, sidecar, sizes[path], fingerprint=self.fingerprint)
+            job.check_replaceable(path, sidecar, sizes[path], fingerprint=self.fingerprint)
 
         if not overwrite:
             list(parallel.in_threads(check, sorted(sizes), "Looking at the output"))
             report = self._read_report()
             if report and "fingerprint" not in report:
-                job.check_ours(self.counts, None, 0, fingerprint=self.fingerprint)
+                job.check_replaceable(self.counts, None, 0, fingerprint=self.fingerprint)
             change = provenance.difference(report.get("fingerprint", {}), self.fingerprint)
             if report:
                 reason = change or "record files have changed"

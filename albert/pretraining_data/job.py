@@ -88,7 +88,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     elif not flags.overwrite:
         for path in filter(tf.io.gfile.exists, paths):
             size, _ = files.state_of(path)
-            check_ours(path, record_files.read_sidecar(path), size, fingerprint=identity)
+            check_replaceable(path, record_files.read_sidecar(path), size, fingerprint=identity)
     with folder_lock.held(work):
         # This also fails early if a folder is not writable.
         for folder in sorted(set(map(os.path.dirname, paths))):
@@ -115,7 +115,7 @@ def report(counts: Counts, started: float) -> None:
     _LOGGER.info("%s; %s.", ", ".join(parts), progress.format_seconds(time.time() - started))
 
 
-def check_ours(
+def check_replaceable(
     path: str,
     sidecar: Optional[record_files.RecordFile],
     size: int,

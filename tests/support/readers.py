@@ -179,7 +179,7 @@ def read_sidecar(path):
     record_files.why_stale(base, made_from)
     sidecar = record_files.read_sidecar(base)
     if sidecar:
-        job.check_ours(base, sidecar, sidecar.bytes, fingerprint=dict(made_from))
+        job.check_replaceable(base, sidecar, sidecar.bytes, fingerprint=dict(made_from))
     return [len(file.offsets) for file in record_files.load([base])]
 
 
