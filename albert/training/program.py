@@ -17,7 +17,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, optimization
 from albert.configs.shared_flags import FineTuningFlags, TrainingFlags
 from albert.fine_tuning_utils import Encoder, Head
-from albert.formats import warm_start as checkpoint_init
+from albert.formats import warm_start
 from albert.runtimes import estimator as tf_estimator
 from albert.runtimes import hub_module as hub_modules
 from albert.training import distribution, hooks, metrics
@@ -137,7 +137,7 @@ class Program:
         else:
             outputs = {"predictions": self.predict(features, encoder)}
         return tf_estimator.tpu.TPUEstimatorSpec(
-            mode=mode, scaffold_fn=warm_start(self.flags, init_checkpoint), **outputs
+            mode=mode, scaffold_fn=initialize_weights(self.flags, init_checkpoint), **outputs
         )
 
     def evaluate(self, features: Tensors, encoder: Encoder) -> Dict[str, Any]:
@@ -169,7 +169,7 @@ class Program:
             flags.gradient_accumulation_steps,
             loss_scale=loss_scale,
         )
-        scaffold_fn = warm_start(flags, init_checkpoint)
+        scaffold_fn = initialize_weights(flags, init_checkpoint)
         step = optimization.build_train_step(
             gradients,
             flags,
@@ -282,14 +282,14 @@ def dropout_seed(flags: TrainingFlags, batch: Tensors, micro_batch: Any) -> tf.T
     return tf.stack([seed + stream * _STREAM_FACTOR, step])
 
 
-def warm_start(flags: TrainingFlags, init_checkpoint: Optional[str]) -> Optional[Callable]:
+def initialize_weights(flags: TrainingFlags, init_checkpoint: Optional[str]) -> Optional[Callable]:
     """Initializes the trainable variables from a checkpoint, if any; returns a scaffold_fn.
 
     Raises ValueError if the checkpoint does not fit the variables.
     """
     if not init_checkpoint:
         return None
-    start = checkpoint_init.warm_start(
+    start = warm_start.warm_start(
         init_checkpoint,
         tf.trainable_variables(),
         init_from_group0=flags.init_from_group0,
@@ -309,7 +309,7 @@ def check_first_weights(flags: TrainingFlags, config: modeling.AlbertConfig) -> 
         with tf.Graph().as_default():
             ids = tf.zeros([1, 1], tf.int32)
             Encoder(config, False)(ids, ids, ids)
-            checkpoint_init.warm_start(flags.init_checkpoint, tf.trainable_variables())
+            warm_start.warm_start(flags.init_checkpoint, tf.trainable_variables())
 
 
 # ---- fine-tuning ----

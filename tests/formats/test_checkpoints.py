@@ -14,7 +14,7 @@ import tensorflow.compat.v1 as tf
 from albert import export_checkpoints, modeling
 from albert.commands import embed
 from albert.formats import checkpoints
-from albert.formats import warm_start as checkpoint_init
+from albert.formats import warm_start
 from albert.tasks.classification.task import Predictor
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -103,17 +103,17 @@ def script(module, main, *arguments):
     )
 
 
-def warm_start(folder, out):
+def restore(folder, out):
     """As every training does with --init_checkpoint."""
     del out
     with tf.Graph().as_default():
         modeling.AlbertModel(pretrained_models.config(), False, tf.zeros([1, 4], tf.int32))
-        checkpoint_init.warm_start(folder, tf.trainable_variables())
+        warm_start.warm_start(folder, tf.trainable_variables())
 
 
 TEXT = ("--albert_dir={folder}", "--input_file={folder}/albert_config.json", "--output_file={out}")
 READERS = {
-    "init_checkpoint": warm_start,
+    "init_checkpoint": restore,
     "export_checkpoints": script(
         export_checkpoints,
         export_checkpoints.main,

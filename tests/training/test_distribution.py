@@ -201,7 +201,7 @@ def test_warm_start_reaches_every_device(tmp_path):
     def read():
         variable = tf.get_variable("weight", [3], initializer=tf.zeros_initializer())
         checkpoint = f"{tmp_path}/model.ckpt-0"
-        program.warm_start(TrainingFlags(), checkpoint)
+        program.initialize_weights(TrainingFlags(), checkpoint)
         return tf.identity(variable)
 
     assert np.array(on_two_replicas(read)).tolist() == [[3.0] * 3] * 2
