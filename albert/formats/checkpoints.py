@@ -48,7 +48,7 @@ def list_checkpoints(output_dir: str) -> List[Checkpoint]:
     Raises UserError if TensorFlow would read the folder's name as a pattern.
     """
     check_name(output_dir)
-    steps = (re.match(r"model\.ckpt-(\d+)$", name) for name in names_in(output_dir))
+    steps = (re.match(r"model\.ckpt-(\d+)$", name) for name in checkpoint_names(output_dir))
     prefix = os.path.join(output_dir, "model.ckpt-")
     return sorted(Checkpoint(int(step[1]), prefix + step[1]) for step in steps if step)
 
@@ -67,7 +67,7 @@ def resolve(path: str) -> str:
     path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(str(path)).rstrip("/"))
     is_folder = tf.io.gfile.isdir(path)
     folder, name = (path, "") if is_folder else os.path.split(path)
-    present, candidates = names_in(folder or "."), [name]
+    present, candidates = checkpoint_names(folder or "."), [name]
     if is_folder:
         newest = list_checkpoints(path)[-1:]
         candidates = [BEST_CHECKPOINT, named_in_state(path)]
@@ -100,13 +100,13 @@ def open_reader(checkpoint: str) -> Any:
     return tf.train.load_checkpoint(checkpoint)
 
 
-def names_in(folder: str, ending: str = ".index") -> List[str]:
-    """Returns the names in a folder that have an ending, without it; [] without a folder.
+def checkpoint_names(folder: str) -> List[str]:
+    """Returns the names of the complete checkpoints in a folder; [] without a folder.
 
     The .index file proves that a checkpoint is complete: it is written last and deleted first.
     """
     names = files.names_in(folder)
-    return [name[: len(name) - len(ending)] for name in names if name.endswith(ending)]
+    return [name[: -len(".index")] for name in names if name.endswith(".index")]
 
 
 def named_in_state(folder: str) -> str:

@@ -81,7 +81,7 @@ def find_model_files(
         config = _file_by_name(folder, "albert_config_file")
         model_files["albert_config_file"] = config or os.path.join(folder, CONFIG_NAME)
     if "init_checkpoint" not in model_files:
-        program = None if checkpoints.names_in(folder) else exported.find(folder)
+        program = None if checkpoints.checkpoint_names(folder) else exported.find(folder)
         model_files["init_checkpoint"] = program or checkpoints.resolve(folder)
     if with_vocabulary:
         path = model_files.get("spm_model_file") or model_files.get("vocab_file")
@@ -98,7 +98,7 @@ def find_model_files(
 def _file_by_name(folder: str, key: str) -> Optional[str]:
     """Returns the only file that matches a flag's pattern, or the one with the usual name."""
     pattern, usual = NAMES[key]
-    present = fnmatch.filter(checkpoints.names_in(folder, ""), pattern)
+    present = fnmatch.filter(files.names_in(folder), pattern)
     names = [name for name in present if name[0] != "."]
     if usual in names:
         names = [usual]

@@ -135,7 +135,7 @@ def set_up(
         flags.do_train
         or flags.checkpoint
         or flags.wait_for_checkpoints_minutes
-        or checkpoints.names_in(flags.output_dir)
+        or checkpoints.checkpoint_names(flags.output_dir)
     ):
         flags = flags.fill_in(checkpoint=flags.init_checkpoint)
     config = fine_tuning_utils.load_config(flags)
