@@ -257,7 +257,7 @@ class Entry(NamedTuple):
         return f"{self.name} {list(self.shape)}{self.remark}"
 
 
-def compare(
+def match_variables(
     checkpoint: str,
     variables: Sequence[tf.Variable],
     *,

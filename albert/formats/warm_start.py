@@ -22,7 +22,7 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.formats import checkpoints
-from albert.formats.checkpoints import Entry, compare
+from albert.formats.checkpoints import Entry, match_variables
 from albert.runtimes import compat
 from albert.util import wording
 
@@ -71,7 +71,7 @@ def warm_start(
       UserError: the checkpoint is missing or unreadable, or does not fit the model.
     """
     checkpoint = checkpoints.resolve(init_checkpoint)
-    entries, unused = compare(
+    entries, unused = match_variables(
         checkpoint,
         variables,
         required=("bert/",),
@@ -108,7 +108,7 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
       UserError: the checkpoint is unreadable, or lacks a variable or has it in another shape.
     """
     variables = tf.global_variables()
-    entries, _ = compare(checkpoint, variables)
+    entries, _ = match_variables(checkpoint, variables)
     with checkpoints.explained(checkpoint):
         sources = {entry.source: variable for entry, variable in zip(entries, variables)}
         tf.train.Saver(sources).restore(session, checkpoint)

@@ -211,7 +211,9 @@ class TrainingHook(tf.train.SessionRunHook):
         """Finds the tensors to fetch; called once the graph is complete."""
         if self.resumed:
             # TensorFlow checks this too, but its message is hard to read.
-            checkpoints.compare(self.resumed.path, tf.global_variables(), remedy=_DOES_NOT_FIT)
+            checkpoints.match_variables(
+                self.resumed.path, tf.global_variables(), remedy=_DOES_NOT_FIT
+            )
         # Estimator adds the loss to this collection. On a TPU, nothing else can be fetched.
         self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1], **reported_scalars()}
         self._step_tensor = tf.train.get_global_step()
