@@ -118,7 +118,7 @@ def tensorflow_step(arguments, options, batch):
     from albert.runtimes import compat
 
     tf.logging.set_verbosity(tf.logging.ERROR)
-    session = tf.Session(graph=tf.Graph(), config=compat.session_config())
+    session = tf.Session(graph=tf.Graph(), config=compat.base_session_config())
     with session.graph.as_default():
         features = {name: tf.placeholder(value.dtype, value.shape) for name, value in batch.items()}
         if arguments.program.startswith("plain"):

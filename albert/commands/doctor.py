@@ -136,7 +136,7 @@ def train_two_layers(precision: str) -> Tuple[float, List[float], List[str]]:
         batch = {feature.name: tf.ones([4, *feature.shape], feature.dtype) for feature in features}
         batch = record_format.integers_to_int32(dict(batch, input_ids=ids))
         spec = PretrainingProgram(flags, config).model_fn(batch, None, "train", {})
-        with tf.Session(config=compat.session_config()) as session:
+        with tf.Session(config=compat.base_session_config()) as session:
             session.run(tf.global_variables_initializer())
             losses, seconds = [], []
             for _ in range(_UPDATES):

@@ -99,7 +99,7 @@ def _curves(rows: Iterable[Mapping[str, Any]]) -> Curves:
     return curves
 
 
-def table(runs: Sequence[RunHistory]) -> List[str]:
+def summary_table(runs: Sequence[RunHistory]) -> List[str]:
     """Returns the lines of a table with a row for each run."""
     cells = [_HEAD]
     for run in runs:
@@ -171,7 +171,7 @@ def main(flags: Flags) -> None:
     with needing("plots", "albert plot"):
         import matplotlib  # noqa: F401
     runs = [read_history(folder) for folder in flags.folders]
-    print("\n".join(table(runs)))
+    print("\n".join(summary_table(runs)))
     draw(flags.output_file, runs)
     print(f"Wrote {flags.output_file}.", file=sys.stderr)
 

@@ -25,7 +25,7 @@ def main(flags: Flags) -> None:
     """Runs the script."""
     from albert.pretraining_data import vocabulary
 
-    trained = vocabulary.train(flags)
+    trained = vocabulary.train_vocabulary(flags)
     flags_lib.write_config(flags_lib.config_beside(trained.model_file), flags.explicit_values())
 
 

@@ -174,7 +174,7 @@ def compare(
     return comparisons
 
 
-def table(comparisons: Sequence[Comparison]) -> List[str]:
+def comparison_table(comparisons: Sequence[Comparison]) -> List[str]:
     """Formats comparisons as the lines of a table."""
     cells = [("task", "metric", "own", "deviation", "n", "published", "difference", "of")]
     for comparison in comparisons:

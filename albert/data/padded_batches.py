@@ -135,7 +135,9 @@ def training_batches(
     total = sizes[0] * batch_size
     mask = next(feature for feature in spec.features if feature.name == _MASK)
     most = min(_BATCHES_PER_POOL, _TOKENS_PER_POOL // (total * record_format.size_of(mask.shape)))
-    index = record_files.load(files, folder=reading.get("index_folder"), enough=most * total)
+    index = record_files.load_metadata(
+        files, folder=reading.get("index_folder"), enough=most * total
+    )
     pool = max(1, min(most, sum(file.count for file in index) // total))  # K, at most an epoch
     first_pool, skipped = divmod(start_batch, pool * shard.batches_per_step)
     reading.update(batch_size=pool * total, start_batch=first_pool)

@@ -259,7 +259,7 @@ def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, in
         yield begin, length
 
 
-def load(
+def load_metadata(
     paths: Sequence[str], *, folder: Optional[str] = None, enough: int = sys.maxsize
 ) -> List[RecordFile]:
     """Returns the metadata of record files, with the offsets of their blocks, in order.

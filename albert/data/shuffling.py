@@ -75,7 +75,7 @@ def _checked_index(
     files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: int = _MAX_INT64
 ) -> List[record_files.RecordFile]:
     """Indexes the records of each file, and checks its first record, before the graph is built."""
-    index = record_files.load(files, folder=folder, enough=enough)
+    index = record_files.load_metadata(files, folder=folder, enough=enough)
     list(
         parallel.in_threads(spec.check_file, [file.path for file in index], "Checking the records")
     )
@@ -140,7 +140,7 @@ def seeded_batches(
       shard: the part of every batch that this reader serves.
       transform: (features, positions of the records, int64 [B]) -> features. If it derives its
         random numbers from the positions, batch n still depends only on (seed, n).
-      index_folder: see record_files.load.
+      index_folder: see record_files.load_metadata.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32.
@@ -372,7 +372,7 @@ def evaluation_batches(
       shard: the consecutive part of the records that this reader serves. The parts have equal
         sizes, or differ by one record. A part may be empty.
       transform: (features, numbers of the records, int64 [B]) -> features.
-      index_folder: see record_files.load.
+      index_folder: see record_files.load_metadata.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32, with `is_real_example`, int32 [B],

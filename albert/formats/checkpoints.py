@@ -154,7 +154,7 @@ def write(prefix: str, values: Values) -> None:
             shape_and_slices=[""] * len(names),
             tensors=tensors,
         )
-        with tf.Session(config=compat.session_config()) as session:
+        with tf.Session(config=compat.base_session_config()) as session:
             session.run(saved, {x: values[name] for x, name in zip(tensors, names)})
 
 

@@ -133,7 +133,7 @@ def open_graph(
     Raises:
       UserError: see restore_weights.
     """
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+    with tf.Graph().as_default(), tf.Session(config=compat.base_session_config()) as session:
         placeholders = {name: tf.placeholder(tf.int32, shape, name) for name in inputs}
         # Every TensorFlow version then writes the same kind of variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):

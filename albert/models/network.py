@@ -78,7 +78,7 @@ class Network:
             outputs = dict(self._task.build(inputs, compute_dtype=dtype, keep_weights=True))
             variables = tf.get_collection(modeling.KEPT_WEIGHTS)
             self._weight_copies = [variable.initializer for variable in variables]
-        self._session = tf.Session(graph=self.graph, config=compat.session_config())
+        self._session = tf.Session(graph=self.graph, config=compat.base_session_config())
         self.outputs = list(outputs)
         self._compute = lambda batch: self._session.run(
             outputs, {inputs[name]: value for name, value in batch.items() if name in inputs}

@@ -162,7 +162,7 @@ def add_steps(
         | "Read" >> beam.FlatMap(_read, text_field)
         | "SpreadBlocks" >> beam.Reshuffle()
         # Workers get the maker as a pickle with all tables, so they do not read the vocabulary.
-        | "MakeRecords" >> beam.FlatMap(cluster.rows, maker, outputs.count)
+        | "MakeRecords" >> beam.FlatMap(cluster.shard_records, maker, outputs.count)
     )
     # Shards without records become files, too.
     empty = pipeline | "Empty" >> beam.Create([(number, []) for number in range(outputs.count)])

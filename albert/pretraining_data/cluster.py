@@ -341,7 +341,7 @@ def blocks(
     return map(documents.TextBlock, documents.grouped(raw_documents))
 
 
-def rows(
+def shard_records(
     block: documents.TextBlock, maker: InstanceMaker, num_shards: int
 ) -> Iterator[Tuple[int, Any]]:
     """Yields (number of a shard, the block's records with keys for it), and (COUNTS, counts).

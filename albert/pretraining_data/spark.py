@@ -131,7 +131,7 @@ def _keyed(
     block: documents.TextBlock, shared: Broadcast, num_shards: int
 ) -> Iterator[Tuple[Key, None]]:
     """Turns a block into keys, which hold its records and counts, with empty values."""
-    for shard, rows in cluster.rows(block, shared.value[0], num_shards):
+    for shard, rows in cluster.shard_records(block, shared.value[0], num_shards):
         for row in [rows] if shard == cluster.COUNTS else rows:
             yield (shard, row), None
 

@@ -59,7 +59,7 @@ with open("{_SENTENCES}", encoding="utf-8", newline="\\n") as lines:
 
 
 class TrainedVocabulary(NamedTuple):
-    """The result of `train`."""
+    """The result of `train_vocabulary`."""
 
     model_file: str
     vocab_file: str
@@ -182,7 +182,7 @@ def _train_on(folder: str, flags: VocabularyFlags) -> bytes:
     return files.read_bytes(os.path.join(folder, _MODEL))
 
 
-def train(flags: VocabularyFlags) -> TrainedVocabulary:
+def train_vocabulary(flags: VocabularyFlags) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
     Writes both files atomically.

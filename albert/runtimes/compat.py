@@ -61,7 +61,7 @@ def asset(path: str) -> Any:
     return tracking.TrackableAsset(path)
 
 
-def session_config() -> tf.ConfigProto:
+def base_session_config() -> tf.ConfigProto:
     """Returns the session settings of every script.
 
     An operation that a device lacks runs on the CPU. GPU memory is allocated as needed.

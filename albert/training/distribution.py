@@ -141,7 +141,7 @@ def build_strategy(flags: TrainingFlags) -> Optional[tf.distribute.Strategy]:
 
 def session_config(flags: TrainingFlags) -> tf.ConfigProto:
     """Returns the session's configuration. CPU devices are parts of the CPU."""
-    config = compat.session_config()
+    config = compat.base_session_config()
     devices = local_devices(flags)
     if devices[0].startswith("/cpu"):
         config.device_count["CPU"] = len(devices)

@@ -89,7 +89,7 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
         print("Interrupted.", file=sys.stderr)
         return 130
     except BrokenPipeError:  # `| head` has read enough
-        discard(1)
+        discard_output(1)
         return 1
     except Exception as error:
         is_user_error = isinstance(error, UserError)
@@ -104,7 +104,7 @@ def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
         try:
             sys.stderr.flush()
         except OSError:  # Python would try again, and exit with 120
-            discard(2)
+            discard_output(2)
 
 
 def as_started(text: str) -> str:
@@ -211,7 +211,7 @@ def open_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
-def discard(descriptor: int) -> None:
+def discard_output(descriptor: int) -> None:
     """Discards further output to a file descriptor."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 

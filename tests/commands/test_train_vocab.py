@@ -21,7 +21,7 @@ SPECIAL = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "(", ")", '"', "-", "."
 
 def train(input_file, model_prefix, vocab_size=VOCAB_SIZE, **options):
     options.update(input_file=input_file, model_prefix=model_prefix, vocab_size=vocab_size)
-    return vocabulary.train(flags.make(VocabularyFlags, **options))
+    return vocabulary.train_vocabulary(flags.make(VocabularyFlags, **options))
 
 
 @pytest.fixture(scope="module")

@@ -75,11 +75,11 @@ def test_compare_gives_own_and_published_score():
     (found,) = published.compare("mnli", BASE_V2, {"eval_accuracy": [84.5, 85.5]})
     assert (found.runs, found.mean, found.published) == (2, 85.0, 84.6)
     assert found.deviation == pytest.approx(0.5**0.5)
-    assert "+0.40" in published.table([found])[-1]
+    assert "+0.40" in published.comparison_table([found])[-1]
 
 
 def test_compare_leaves_out_unpublished_or_nan():
     scores = {"eval_accuracy": [math.nan, 84.0], "eval_loss": [0.4]}
     assert published.compare("mnli", BASE_V2, scores) == []
     assert published.compare("qnli", BASE_V2, {"eval_accuracy": [90.0]}) == []
-    assert published.table([]) == []
+    assert published.comparison_table([]) == []

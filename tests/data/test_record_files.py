@@ -150,14 +150,18 @@ def index_in(folder):
 def test_load_walks_files_once(tmp_path, walked):
     paths = write_several(tmp_path, [70, 0, 3])
     for _ in range(2):
-        found = record_files.load(paths, folder=str(tmp_path))
+        found = record_files.load_metadata(paths, folder=str(tmp_path))
         assert [one.count for one in found] == [70, 0, 3]
         assert [list(one.offsets) for one in found] == [[0, 64 * 21], [], [0]]
     assert sorted(walked) == paths
     write(paths[2], b"0" * (3 * 21 - 16))  # as many bytes
-    assert [one.count for one in record_files.load(paths, folder=str(tmp_path))] == [70, 0, 1]
+    assert [one.count for one in record_files.load_metadata(paths, folder=str(tmp_path))] == [
+        70,
+        0,
+        1,
+    ]
     assert walked[3:] == [paths[2]]
-    record_files.load(paths[:1], folder=str(tmp_path))
+    record_files.load_metadata(paths[:1], folder=str(tmp_path))
     assert sorted(index_in(tmp_path)["files"]) == paths
 
 
@@ -165,10 +169,10 @@ def test_load_walks_files_once(tmp_path, walked):
 def test_load_renews_damaged_index(tmp_path, content):
     (path,) = write_several(tmp_path, [3])
     (tmp_path / record_files.INDEX_NAME).write_text(content.replace("r", path))
-    assert record_files.load([path], folder=str(tmp_path))[0].count == 3
+    assert record_files.load_metadata([path], folder=str(tmp_path))[0].count == 3
     assert path in index_in(tmp_path)["files"]
 
 
 def test_load_ends_with_enough_records(tmp_path):
     paths = write_several(tmp_path, [3] * 5)
-    assert [one.path for one in record_files.load(paths, enough=6)] == paths[:2]
+    assert [one.path for one in record_files.load_metadata(paths, enough=6)] == paths[:2]

@@ -180,12 +180,12 @@ def read_sidecar(path):
     sidecar = record_files.read_sidecar(base)
     if sidecar:
         job.check_replaceable(base, sidecar, sidecar.bytes, fingerprint=dict(made_from))
-    return [len(file.offsets) for file in record_files.load([base])]
+    return [len(file.offsets) for file in record_files.load_metadata([base])]
 
 
 def read_index(path):
     folder = folder_of(path)
-    return [item.count for item in record_files.load([f"{folder}/data"], folder=folder)]
+    return [item.count for item in record_files.load_metadata([f"{folder}/data"], folder=folder)]
 
 
 def read_ledger(path):

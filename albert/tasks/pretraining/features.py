@@ -294,6 +294,6 @@ def evaluation_part(
     files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
 ) -> Tuple[List[str], int]:
     """Returns (files that an evaluation of at most `max_steps` batches reads, steps)."""
-    index = record_files.load(files, folder=index_folder, enough=batch_size * max_steps)
+    index = record_files.load_metadata(files, folder=index_folder, enough=batch_size * max_steps)
     batch_count = math.ceil(sum(file.count for file in index) / batch_size)
     return [file.path for file in index], min(max_steps, batch_count)
