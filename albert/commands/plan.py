@@ -27,7 +27,7 @@ from albert.util.errors import UserError
 from albert.util.flags import flag
 
 # Task -> sequences per example.
-TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
+NUM_SEQUENCES = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
 GIGA = 1e9
 # Bytes of an activation in each --precision.
 ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -54,7 +54,7 @@ class Flags(MemoryFlags):
     list: bool = flag(False, "Show all published sizes, and exit.")
     table: bool = flag(False, "Compare sizes with their published numbers, and exit.")
     json: bool = flag(False, "Print JSON.")
-    task: str = flag("pretraining", "Task to train.", choices=tuple(TASKS))
+    task: str = flag("pretraining", "Task to train.", choices=tuple(NUM_SEQUENCES))
     max_seq_length: int = flag(512, "Tokens per sequence.", lower=1)
     batch: int = flag(32, "Batch size, as --train_batch_size of the training scripts.", lower=1)
     devices: int = flag(1, "Devices (GPUs, TPU cores) that share the batch.", lower=1)
@@ -143,7 +143,7 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
         "race": pooled + hidden,
     }[run.task]
     mapping = length * embedding * hidden if embedding != hidden else 0
-    sequences = run.batch * TASKS[run.task]
+    sequences = run.batch * NUM_SEQUENCES[run.task]
     encoder = 2 * sequences * length * block * config.num_hidden_layers * config.inner_group_num
     forward = encoder + 2 * sequences * (mapping + head)
     recomputation = encoder if run.recompute else 0
@@ -206,7 +206,7 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
 
     width = ACTIVATION_BYTES[run.precision]
     blocks = config.num_hidden_layers * config.inner_group_num
-    sequences = run.batch // run.parts * TASKS[run.task]
+    sequences = run.batch // run.parts * NUM_SEQUENCES[run.task]
     tokens = sequences * run.max_seq_length  # of a micro-batch
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
     scores = (

@@ -26,18 +26,18 @@ RECORD_NAME = "export.json"  # what export_model measured, beside the file
 EXAMPLE_NAME = "example.json"
 _EXAMPLE = ["Who went home?", "The old man went home."]
 # Format -> file name. A folder has one of the files.
-NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
+FILE_NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
 
 
 def find(folder: str) -> Optional[str]:
     """Returns the file of an exported model in a folder; None if there is none."""
-    paths = [os.path.join(folder, name) for name in NAMES.values()]
+    paths = [os.path.join(folder, name) for name in FILE_NAMES.values()]
     return next((path for path in paths if tf.io.gfile.exists(path)), None)
 
 
 def is_program(checkpoint: Optional[str]) -> bool:
     """Returns whether a checkpoint's path is an exported file."""
-    return os.path.basename(checkpoint or "") in NAMES.values()
+    return os.path.basename(checkpoint or "") in FILE_NAMES.values()
 
 
 def max_seq_length(program: str) -> int:
@@ -65,7 +65,7 @@ def convert(
     Args:
       build: builds the network on the SEQUENCES; returns the outputs by name.
       checkpoint: path prefix of the weights.
-      format: a key of NAMES.
+      format: a key of FILE_NAMES.
       shape: shape of one example's inputs: [S], or [C, S] with C options.
       is_int8: whether weights and computations use 8-bit integers.
 
@@ -94,7 +94,7 @@ def open_program(path: str) -> Union[onnx.OnnxProgram, tflite.LiteProgram]:
     """
     content = files.read_bytes(path)
     try:
-        if path.endswith(NAMES["onnx"]):
+        if path.endswith(FILE_NAMES["onnx"]):
             return onnx.OnnxProgram(content)
         return tflite.LiteProgram(content)
     except Exception as error:  # each runtime has its own classes

@@ -28,7 +28,7 @@ from albert.util.errors import UserError
 _LOGGER = logging.getLogger("albert")
 
 # Flag -> (pattern of the file's name, preferred name if several files match).
-NAMES = {
+FILE_PATTERNS = {
     "albert_config_file": ("albert_config*.json", CONFIG_NAME),
     "spm_model_file": ("*.model", SPM_MODEL_NAME),
     "vocab_file": ("*vocab*.txt", "vocab.txt"),
@@ -97,7 +97,7 @@ def find_model_files(
 
 def _file_by_name(folder: str, key: str) -> Optional[str]:
     """Returns the only file that matches a flag's pattern, or the one with the usual name."""
-    pattern, usual = NAMES[key]
+    pattern, usual = FILE_PATTERNS[key]
     present = fnmatch.filter(files.names_in(folder), pattern)
     names = [name for name in present if name[0] != "."]
     if usual in names:

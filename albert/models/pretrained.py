@@ -37,7 +37,7 @@ _LOGGER = logging.getLogger("albert")
 
 MASK = "[MASK]"
 
-Row = Dict[str, List[int]]
+Record = Dict[str, List[int]]
 
 _ENCODER_FLAGS, _NO_FLAGS = flags_lib.describe(EncoderFlags), EncoderFlags()
 _INPUTS = (*SEQUENCES, POSITIONS)
@@ -102,7 +102,7 @@ class EncoderTask(inference.InferenceTask):
 
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
         """Returns [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut at the end to max_seq_length."""
-        longest, rows = self.model.max_seq_length, []
+        longest, records = self.model.max_seq_length, []
         cut = f"cut to {longest} tokens"
         notes = {cut: 0, "empty": 0}
         ids = iter(self.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
@@ -111,20 +111,20 @@ class EncoderTask(inference.InferenceTask):
             packed = pack(segments, self.ends)
             notes[cut] += len(packed["input_ids"]) > longest
             notes["empty"] += not all(segments)
-            row = {name: values[:longest] for name, values in packed.items()}
-            row["input_ids"][-1] = self.ends[-1]
-            rows.append(row)
-        return feature_cache.Conversion(padded(rows), notes)
+            record = {name: values[:longest] for name, values in packed.items()}
+            record["input_ids"][-1] = self.ends[-1]
+            records.append(record)
+        return feature_cache.Conversion(padded(records), notes)
 
 
-def padded(rows: Sequence[Row]) -> List[Row]:
-    """Returns rows of the same length, padded with zeros."""
-    rows = [{POSITIONS: [0], **row} for row in rows]
+def padded(records: Sequence[Record]) -> List[Record]:
+    """Returns records of the same length, padded with zeros."""
+    records = [{POSITIONS: [0], **record} for record in records]
     for name in _INPUTS:
-        length = max(len(row[name]) for row in rows)
-        for row in rows:
-            row[name] = row[name] + [0] * (length - len(row[name]))
-    return rows
+        length = max(len(record[name]) for record in records)
+        for record in records:
+            record[name] = record[name] + [0] * (length - len(record[name]))
+    return records
 
 
 class EmbeddingTask(EncoderTask):
@@ -204,8 +204,8 @@ class MaskTask(EncoderTask):
         super().__init__(model, **options)
         self._count = count
 
-    def parse(self, text: Any) -> Row:
-        """Returns the row of a text. Raises UserError if it has no [MASK] or is too long."""
+    def parse(self, text: Any) -> Record:
+        """Returns the record of a text. Raises UserError if it has no [MASK] or is too long."""
         if not isinstance(text, str):
             raise UserError("It must be a text.")
         first, *others = text.split(MASK)
@@ -217,9 +217,9 @@ class MaskTask(EncoderTask):
         longest = self.model.max_seq_length - 2
         if len(ids) > longest:
             raise UserError(f"{text[:60]!r} has {len(ids)} tokens; at most {longest} fit.")
-        row = pack([ids], self.ends)
-        row[POSITIONS] = [n for n, token in enumerate(row["input_ids"]) if token == self.mask]
-        return row
+        record = pack([ids], self.ends)
+        record[POSITIONS] = [n for n, token in enumerate(record["input_ids"]) if token == self.mask]
+        return record
 
     def ids_after_mask(self, part: str) -> List[int]:
         """Returns the ids of a text after [MASK].
@@ -230,8 +230,8 @@ class MaskTask(EncoderTask):
         has_space = ids[:1] == [self.tokenizer.vocab.get(_SPACE)]
         return ids[1:] if has_space and not part[:1].isspace() else ids
 
-    def encode(self, items: Sequence[Row], is_training: bool) -> feature_cache.Conversion:
-        """Returns the rows of `parse`, padded."""
+    def encode(self, items: Sequence[Record], is_training: bool) -> feature_cache.Conversion:
+        """Returns the records of `parse`, padded."""
         return feature_cache.Conversion(padded(items))
 
     def build(self, features: Tensors, **options: Any) -> Tensors:
@@ -244,12 +244,12 @@ class MaskTask(EncoderTask):
         )
         return {"ids": ids, "probabilities": probabilities}
 
-    def decode(self, examples: Sequence[Row], outputs: Outputs) -> List[List[List[Proposal]]]:
+    def decode(self, examples: Sequence[Record], outputs: Outputs) -> List[List[List[Proposal]]]:
         """Returns the most probable words of each [MASK] of each text, best first."""
         rows = zip(examples, outputs["ids"].tolist(), outputs["probabilities"].tolist())
         return [
-            [self._proposals(ids[n], probabilities[n]) for n in range(len(row[POSITIONS]))]
-            for row, ids, probabilities in rows
+            [self._proposals(ids[n], probabilities[n]) for n in range(len(record[POSITIONS]))]
+            for record, ids, probabilities in rows
         ]
 
     def _proposals(self, ids: List[int], probabilities: List[float]) -> List[Proposal]:

@@ -107,7 +107,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values
-    parts = ("init_checkpoint", *model_folder.NAMES)
+    parts = ("init_checkpoint", *model_folder.FILE_PATTERNS)
     chosen = {name: values[name] for name in parts if values.get(name)}
     if module:
         origin, model_files = module, _module_files(module, chosen)

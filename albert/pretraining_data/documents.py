@@ -45,7 +45,7 @@ _JSON_NAME = re.compile(r"\.jsonl?(\.gz)?\Z", re.IGNORECASE)
 _TEXT_NAME = re.compile(r"(.*\.(txt|jsonl?)(\.gz)?|[^.]*\.gz)\Z", re.IGNORECASE | re.DOTALL)
 
 # (number from 1, or 0 if unknown; byte offset in the decompressed file; content without newline)
-Line = Tuple[int, int, bytes]
+TextLine = Tuple[int, int, bytes]
 # (path, start, end): the bytes [start, end) of a file; a compressed file is one range.
 TextRange = Tuple[str, int, int]
 
@@ -175,7 +175,7 @@ def read_range(
         yield from _parts(path, ((number, offset, line) for line in text_lines or [b""]))
 
 
-def _lines_of(text_range: TextRange, stream: Any) -> Iterator[Line]:
+def _lines_of(text_range: TextRange, stream: Any) -> Iterator[TextLine]:
     """Yields the lines of the documents that belong to the range, and blank lines."""
     path, start, end = text_range
     line_is_document = is_json(path)
@@ -188,7 +188,7 @@ def _lines_of(text_range: TextRange, stream: Any) -> Iterator[Line]:
             yield 0 if start else number, offset, line
 
 
-def _parts(path: str, lines: Iterable[Line]) -> Iterator[RawDocument]:
+def _parts(path: str, lines: Iterable[TextLine]) -> Iterator[RawDocument]:
     """Yields the document with these lines, in parts of about DOCUMENT_BYTES."""
     texts: List[bytes] = []
     part = size = 0

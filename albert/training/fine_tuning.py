@@ -302,10 +302,8 @@ class FineTuning(workflow.Workflow):
         scores = {metric: [published.per_cent(name, value)] for metric, value in metrics.items()}
         comparisons = published.compare(name, self.published_model, scores)
         if comparisons:
-            _LOGGER.info(
-                "Your and published results:\n%s",
-                "\n".join(published.comparison_table(comparisons)),
-            )
+            table = "\n".join(published.comparison_table(comparisons))
+            _LOGGER.info("Your and published results:\n%s", table)
         return comparisons
 
     # ---- prediction ----

@@ -181,7 +181,7 @@ def _write(folder: str, subject: Any, flags: ModelExportFlags) -> int:
         shape=subject.shape,
         is_int8=flags.quantize == "int8",
     )
-    files.atomic_write_all(folder, {**subject.files, exported.NAMES[flags.format]: content})
+    files.atomic_write_all(folder, {**subject.files, exported.FILE_NAMES[flags.format]: content})
     return len(content)
 
 

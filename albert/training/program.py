@@ -34,7 +34,7 @@ _SMALLEST_TOTAL = 1e-5
 PROGRAM_DEFAULTS = {"seed": None, "use_xla": False}
 
 Tensors = Mapping[str, tf.Tensor]
-Values = Mapping[str, Tensors]  # part -> name -> float32 [N]
+PartValues = Mapping[str, Tensors]  # part -> name -> float32 [N]
 
 
 class Schedule(NamedTuple):
@@ -98,7 +98,7 @@ class Program:
         """Returns part -> weight of each prediction, float32 [N]."""
         return {"": tf.ones(tf.shape(next(iter(features.values())))[:1])}
 
-    def values(self, features: Tensors, encoder: Encoder) -> Values:
+    def values(self, features: Tensors, encoder: Encoder) -> PartValues:
         """Returns part -> {"loss": ..., other names of values to average}, float32 [N] each.
 
         It must create the same variables in each call.
@@ -239,7 +239,7 @@ def _replica_means(scalars: Tensors, *, use_tpu: bool) -> Dict[str, tf.Tensor]:
     return dict(zip(scalars, tf.unstack(total / replicas)))
 
 
-def _means(values: Values, weights: Tensors, totals: Tensors) -> Tuple[tf.Tensor, Tensors]:
+def _means(values: PartValues, weights: Tensors, totals: Tensors) -> Tuple[tf.Tensor, Tensors]:
     """Returns (loss, means by name). A micro-batch gives its share of the batch's means."""
     losses, means = [], {}
     for part, total in totals.items():
@@ -333,7 +333,7 @@ class FineTuningProgram(Program):
         super().__init__(flags, config, schedule)
         self._head = head
 
-    def values(self, features: Tensors, encoder: Encoder) -> Values:
+    def values(self, features: Tensors, encoder: Encoder) -> PartValues:
         """Returns the loss of each example, and the values that the head logs."""
         output = self._head(features, encoder)
         logged = {name: tf.cast(value, tf.float32) for name, value in output.logged.items()}

@@ -13,8 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import export_checkpoints, modeling
 from albert.commands import embed
-from albert.formats import checkpoints
-from albert.formats import warm_start
+from albert.formats import checkpoints, warm_start
 from albert.tasks.classification.task import Predictor
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError

@@ -76,7 +76,7 @@ def parser_of(phase: str) -> argparse.ArgumentParser:
 def _add_sized_options(parser: argparse.ArgumentParser, tasks: List[str]) -> None:
     """Defines the options of the two phases that take a published size."""
     option = parser.add_argument
-    option("-d", choices=runs.PRECISIONS, default="fp32", help="precision (default: fp32)")
+    option("-d", choices=runs.PRECISION_NAMES, default="fp32", help="precision (default: fp32)")
     option("-m", choices=runs.BATCH_SIZES, default="base", help="model size (default: base)")
     option("-t", choices=tasks, default=tasks[0], help=f"task (default: {tasks[0]})")
     option("-b", type=int, help=f"batch size (default: {runs.BATCH_SIZES}; bf16, fp16: double)")

@@ -49,7 +49,7 @@ class Question(NamedTuple):
     end: int
     spans: List[Tuple[int, int]]  # start and end of each token; equal for [CLS] and [SEP]
     masked: List[int]  # the word's tokens
-    rows: List[pretrained.Row]  # with the gap, without it, and with the halves swapped
+    rows: List[pretrained.Record]  # with the gap, without it, and with the halves swapped
 
     @property
     def with_gap(self) -> str:

@@ -16,7 +16,7 @@ from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
-PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+PRECISION_NAMES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # Default batch size of each model size in float32. In 16 bits, it doubles.
 BATCH_SIZES = {"base": 32, "large": 16, "xlarge": 8, "xxlarge": 4}
 
@@ -81,7 +81,7 @@ def train(run: DemoRun, options: Any, script: Any, **flags: Any) -> None:
         output_dir=run.path / "model",
         do_train=True,
         train_batch_size=batch_size(options),
-        precision=PRECISIONS[options.d],
+        precision=PRECISION_NAMES[options.d],
         save_checkpoints_steps=options.c,
         log_steps=10,
         **flags,

@@ -284,12 +284,8 @@ def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:
                 beside += published.compare(task, published_model, percent)
     lines = wording.table(cells, left=(0, 1))
     if beside:
-        lines += [
-            "",
-            "Your and published results, in per cent",
-            "",
-            *published.comparison_table(beside),
-        ]
+        lines += ["", "Your and published results, in per cent", ""]
+        lines += published.comparison_table(beside)
     comparisons = [comparison._asdict() for comparison in beside]
     content = {"format_version": 1, "rows": rows, "published": comparisons, "runs": results}
     return "\n".join([*lines, ""]), content

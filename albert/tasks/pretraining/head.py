@@ -51,7 +51,7 @@ class PretrainingProgram(program.Program):
             "sentence_order": tf.reshape(is_real, [-1]),
         }
 
-    def values(self, features: Tensors, encoder: Encoder) -> program.Values:
+    def values(self, features: Tensors, encoder: Encoder) -> program.PartValues:
         """Returns losses and accuracies (1 or 0) of masked words and sentence orders."""
         model = modeling.AlbertModel(
             encoder.config,

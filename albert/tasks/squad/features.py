@@ -26,7 +26,7 @@ from albert.tasks.squad.examples import SquadExample
 from albert.util import parallel
 from albert.util.errors import UserError
 
-SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
+SQUAD_SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
 _FIRST_UNIQUE_ID = 1000000000
 _CHUNK_EXAMPLES = 256  # a worker's unit of work
@@ -248,7 +248,7 @@ def convert_examples_to_features(
             start_position=record.get("start_positions"),
             end_position=record.get("end_positions"),
             is_impossible=record.get("is_impossible", False),
-            **{name: record[name] for name in SEQUENCES},
+            **{name: record[name] for name in SQUAD_SEQUENCES},
         )
         output_fn(features)
 
@@ -257,8 +257,8 @@ def convert_examples_to_features(
 
 
 def feature_spec(max_seq_length: int, is_training: bool) -> FeatureSpec:
-    """Returns the declaration of the records: int64 [S] for SEQUENCES, [] for the others."""
-    shapes = {"unique_ids": (), **dict.fromkeys(SEQUENCES, (max_seq_length,))}
+    """Returns the declaration of the records: int64 [S] for SQUAD_SEQUENCES, [] for the others."""
+    shapes = {"unique_ids": (), **dict.fromkeys(SQUAD_SEQUENCES, (max_seq_length,))}
     if is_training:
         shapes.update(start_positions=(), end_positions=(), is_impossible=())
     return FeatureSpec([Feature(*item) for item in shapes.items()])

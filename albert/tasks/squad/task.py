@@ -45,7 +45,7 @@ class SquadTask(Task):
     flags: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
-    sequences = squad_features.SEQUENCES
+    sequences = squad_features.SQUAD_SEQUENCES
     heard_flags: Tuple[str, ...] = ("n_best_size", "max_answer_length")
     recorded_flags: Tuple[str, ...] = (*_LENGTHS, *heard_flags)
     has_impossible = False  # whether there may be questions without an answer

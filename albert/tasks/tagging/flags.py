@@ -30,7 +30,7 @@ class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
         -1, "Column of the tag in CoNLL files, from 0; -1 is the last.", lower=-1
     )
     tag_scheme: Optional[str] = data_flag(
-        None, "How tags mark entities; default: detect.", choices=schemes.NAMES
+        None, "How tags mark entities; default: detect.", choices=schemes.SCHEME_NAMES
     )
     max_seq_length: int = flag(128)
     train_step: int = flag(None)

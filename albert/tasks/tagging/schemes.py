@@ -14,7 +14,7 @@ from albert.util.errors import UserError
 OUTSIDE, PLAIN = "O", "plain"
 # The letters for a word's position in its entity. IOB1, where B only separates entities, is BIO.
 _LETTERS = {"BIO": "BI", "BIOES": "BIES", "BILOU": "BILU", "BMES": "BMES"}
-NAMES = (*_LETTERS, PLAIN)
+SCHEME_NAMES = (*_LETTERS, PLAIN)
 _BIOES_LETTERS = {"L": "E", "U": "S", "M": "I"}  # the letters of BIOES for other letters
 _FORMS = (  # B-PER, B_PER, PER-B, PER_B, and B alone
     "(?P<position>[%s])-(?P<type>.+)",
@@ -62,7 +62,7 @@ class Scheme(NamedTuple):
             raise UserError(
                 f"{first_sentences[tag]}: this sentence has the tag {tag!r}, which does not fit "
                 f"the scheme {self.name}. Correct the tag, remove the line if it is a header, or "
-                f"choose another --tag_scheme: {', '.join(NAMES)}."
+                f"choose another --tag_scheme: {', '.join(SCHEME_NAMES)}."
             )
 
     def entities(self, tags: Sequence[str]) -> List[Entity]:
@@ -88,7 +88,7 @@ def find(labels: Sequence[str], name: Optional[str] = None) -> Scheme:
 
     Args:
       labels: the different tags.
-      name: one of NAMES; by default, the labels decide.
+      name: one of SCHEME_NAMES; by default, the labels decide.
     """
     plain = Scheme(PLAIN, re.compile("(?P<position>)(?P<type>.+)"))
     if name == PLAIN:

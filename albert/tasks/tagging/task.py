@@ -56,7 +56,7 @@ class TaggingTask(Task):
     best_metric = "f1"
     sequences = (*SEQUENCES, "label_ids")
     heard_flags = ("tag_scheme",)
-    description_schema = {"labels": [str], "tag_scheme": (set(schemes.NAMES), None)}
+    description_schema = {"labels": [str], "tag_scheme": (set(schemes.SCHEME_NAMES), None)}
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
