@@ -14,6 +14,7 @@ import shutil
 
 import numpy as np
 import pytest
+import sklearn.metrics
 
 from albert import run_classifier, tokenization
 from albert.formats import model_vocabulary
@@ -59,6 +60,18 @@ def test_predictions_are_of_the_best_checkpoint(finished):
     matrix = np.array(confusion["matrix"])
     assert confusion["step"] == best.step and matrix.sum() == 21
     assert matrix.trace() / matrix.sum() == pytest.approx(best.metrics["eval_accuracy"])
+    assert (confusion["rows"], confusion["columns"]) == ("labels", "predictions")
+    right, predicted = np.repeat(np.indices([2, 2]).reshape(2, -1), matrix.ravel(), axis=1)
+    report = sklearn.metrics.classification_report(right, predicted, digits=4, zero_division=0)
+    assert (path / "classification_report.txt").read_text() == report
+
+
+@slow
+def test_published_task_has_further_metrics_and_class_weights(training_data, tmp_path):
+    flags = "--do_train --do_eval --metrics=macro_f1,recall --class_weights=balanced --train_step=2"
+    outcome = run_classify(training_data, tmp_path, flags)
+    assert {"macro_f1", "recall_0", "recall_1", "eval_accuracy", "f1"} < set(outcome.metrics)
+    assert read_json(tmp_path / "run_summary.json")["metric"] == "macro_f1"
 
 
 def test_only_training_writes_records(finished):

@@ -23,7 +23,7 @@ from albert.models import inference
 from albert.runtimes import compat
 from albert.training import estimators, evaluation, fine_tuned, hooks, program, resuming, workflow
 from albert.training.evaluation import EvaluationSummary
-from albert.training.metrics import confusion_matrix, label_pairs
+from albert.training.metrics import classification_report, confusion_matrix, label_pairs
 from albert.training.program import FineTuningProgram, training_length
 from albert.training.task import Outputs, Task
 from albert.training.workflow import Outcome
@@ -36,7 +36,7 @@ __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 _LOGGER = logging.getLogger("albert")
 
 SUMMARY_NAME, BEST_TRIAL_NAME = "run_summary.json", "best_trial.txt"
-CONFUSION_NAME = "confusion_matrix.json"
+CONFUSION_NAME, REPORT_NAME = "confusion_matrix.json", "classification_report.txt"
 _SUMMARY = {
     "task": str,
     "metric": str,
@@ -279,14 +279,16 @@ class FineTuning(workflow.Workflow):
         return outputs
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
-        """Writes its confusion matrix, and warns if it predicts the same label every time."""
-        task = self.task
+        """Writes its errors by label, and warns if it predicts the same label every time."""
+        task, folder = self.task, self.flags.output_dir
         outputs = self.outputs(summary.best_checkpoint, task.splits("dev")[0])
         if not task.labels or "label_ids" not in outputs:
             return
         right, predicted = label_pairs(outputs)
         content = dict(confusion_matrix(task.labels, right, predicted), step=summary.best.step)
-        files.atomic_write_json(os.path.join(self.flags.output_dir, CONFUSION_NAME), content)
+        files.atomic_write_json(os.path.join(folder, CONFUSION_NAME), content)
+        report = classification_report(task.labels, right, predicted)
+        files.atomic_write_text(os.path.join(folder, REPORT_NAME), report)
         if len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
                 "The best checkpoint predicts %s every time. Try another --learning_rate (it is "

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 _MAX_MATRIX_LABELS = 300  # with more labels, list the pairs that occur
+PER_LABEL = ("precision", "recall")  # metrics of one label, such as recall_yes
 
 
 class Predictions(NamedTuple):
@@ -61,9 +62,17 @@ def _scores(predictions: Predictions) -> List[np.ndarray]:
     return [np.asarray(side, np.float64) for side in predictions[:2]]
 
 
+def _f1(average: str, predictions: Predictions) -> float:
+    """Returns scikit-learn's F1 with its `average` over labels, such as "macro"."""
+    return _sklearn().f1_score(*predictions[:2], average=average, zero_division=0)
+
+
 METRICS: Dict[str, Callable[[Predictions], float]] = {
     "eval_accuracy": lambda predictions: _sklearn().accuracy_score(*predictions[:2]),
     "f1": lambda predictions: _sklearn().f1_score(*predictions[:2], zero_division=0),
+    "macro_f1": functools.partial(_f1, "macro"),
+    "micro_f1": functools.partial(_f1, "micro"),
+    "weighted_f1": functools.partial(_f1, "weighted"),
     "matthew_corr": _matthews,
     "pearson": functools.partial(_correlation, "pearsonr"),
     "spearman": functools.partial(_correlation, "spearmanr"),
@@ -72,18 +81,37 @@ METRICS: Dict[str, Callable[[Predictions], float]] = {
 }
 
 
-def compute(names: Sequence[str], predictions: Predictions) -> Dict[str, float]:
-    """Returns the metrics by name.
+def compute(
+    names: Sequence[str], predictions: Predictions, labels: Sequence[str] = ()
+) -> Dict[str, float]:
+    """Returns the metrics by name. `labels` are the names of the ids, for metrics per label.
 
     eval_accuracy  fraction of correct predictions
     f1             harmonic mean of precision and recall for label 1 (two labels)
+    macro_f1       mean of the F1 of each label that occurs
+    micro_f1       F1 of all decisions together
+    weighted_f1    mean of the F1 of each label, weighted by its examples
+    precision_yes  fraction of the predictions "yes" that are correct
+    recall_yes     fraction of the examples with the label "yes" that are predicted
     matthew_corr   Matthews' correlation coefficient
     pearson        correlation of scores; NaN if one side is constant
     spearman       correlation of the scores' ranks
     MSE            mean squared error
     eval_loss      mean of the losses
     """
-    return {name: float(METRICS[name](predictions)) for name in names}
+    return {
+        name: float(
+            METRICS[name](predictions) if name in METRICS else _per_label(name, predictions, labels)
+        )
+        for name in names
+    }
+
+
+def _per_label(name: str, predictions: Predictions, labels: Sequence[str]) -> float:
+    kind, _, label = name.partition("_")
+    score = getattr(_sklearn(), f"{kind}_score")
+    number = labels.index(label)
+    return score(*predictions[:2], labels=[number], average="macro", zero_division=0)
 
 
 # ---- labels ----
@@ -106,7 +134,7 @@ def label_pairs(outputs: Mapping[str, np.ndarray]) -> Tuple[np.ndarray, np.ndarr
 def confusion_matrix(
     labels: Sequence[str], right: np.ndarray, predicted: np.ndarray
 ) -> Dict[str, Any]:
-    """Returns `labels` and `matrix`, with a row per label and a column per prediction.
+    """Returns `labels` and `matrix`, with a row per label and a column per prediction, and says so.
 
     With many labels, returns `pairs` instead: [label, prediction, count] for each pair that occurs.
     """
@@ -116,7 +144,20 @@ def confusion_matrix(
         return {"pairs": [[labels[row], labels[column], count] for row, column, count in rows]}
     matrix = np.zeros([len(labels), len(labels)], int)
     matrix[tuple(pairs.T)] = counts
-    return {"labels": list(labels), "matrix": matrix.tolist()}
+    sides = {"rows": "labels", "columns": "predictions"}
+    return {"labels": list(labels), **sides, "matrix": matrix.tolist()}
+
+
+def classification_report(labels: Sequence[str], right: np.ndarray, predicted: np.ndarray) -> str:
+    """Returns scikit-learn's table of precision, recall, F1 and examples of each label."""
+    return _sklearn().classification_report(
+        right,
+        predicted,
+        labels=range(len(labels)),
+        target_names=list(labels),
+        digits=4,
+        zero_division=0,
+    )
 
 
 # ---- in the graph ----

@@ -40,6 +40,23 @@ def test_metrics_equal_values_by_hand(labels, predictions, expected):
     assert found == pytest.approx(expected)
 
 
+def test_averages_and_scores_per_label_equal_those_of_scikit_learn():
+    labels, predictions = np.random.RandomState(4).randint(0, 3, [2, 40])
+    predictions[predictions == 2] = 0  # never predicted
+    averages = {f"{name}_f1": {"average": name} for name in ("macro", "micro", "weighted")}
+    expected = {
+        name: sklearn.metrics.f1_score(labels, predictions, zero_division=0, **options)
+        for name, options in averages.items()
+    }
+    names = ["no", "maybe", "very_good"]
+    for kind in metrics.PER_LABEL:
+        score = getattr(sklearn.metrics, f"{kind}_score")
+        of_labels = score(labels, predictions, average=None, zero_division=0)
+        expected.update({f"{kind}_{name}": value for name, value in zip(names, of_labels)})
+    found = metrics.compute(list(expected), outcome(labels, predictions, []), names)
+    assert found == pytest.approx(expected) and found["recall_very_good"] == 0
+
+
 def test_two_scores_correlate():
     names = ["pearson", "spearman"]
     found = metrics.compute(names, outcome([1.0, 2.0], [3.0, 2.5], [0, 0]))

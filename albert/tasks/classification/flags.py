@@ -30,8 +30,20 @@ _custom = functools.partial(flag, None, group="Custom task (--task_name=custom)"
 
 @dataclasses.dataclass(frozen=True)
 class CustomTaskFlags(BaseFlags):
-    """The flags of a custom task. A task file has the same names without "_column"."""
+    """The flags of a custom task. A task file has the same names without "_column".
 
+    Published tasks too have `metric` and `metrics`.
+    """
+
+    metric: Optional[str] = evaluation_flag(
+        None, "Metric that chooses the best checkpoint; default: the first of --metrics."
+    )
+    metrics: Optional[str] = evaluation_flag(
+        None,
+        "More metrics, comma-separated: macro_f1, micro_f1, weighted_f1, precision, recall (of "
+        "each label), precision_LABEL, recall_LABEL, eval_accuracy, matthew_corr, f1; of numbers "
+        "pearson, spearman, MSE.",
+    )
     task_file: Optional[str] = _custom("JSON file with the values of these flags.", path=True)
     text_a_column: Optional[str] = _custom("Column of the text: a name, or a number from 0.")
     text_b_column: Optional[str] = _custom("Column of the second text, for pairs.")
@@ -41,8 +53,6 @@ class CustomTaskFlags(BaseFlags):
     labels: Optional[str] = _custom(
         "Comma-separated labels, or the word `regression` to predict a number."
     )
-    metric: Optional[str] = _custom("Metric for the best checkpoint, such as matthew_corr.")
-    metrics: Optional[str] = _custom("More metrics to report, comma-separated.")
     train_file: Optional[str] = _custom("Training data in --data_dir: TSV, CSV, JSON, Parquet.")
     dev_file: Optional[str] = _custom("Development data in --data_dir.")
     test_file: Optional[str] = _custom("Test data in --data_dir.")
@@ -80,6 +90,9 @@ class ClassifierFlags(shared.ExportFlags, shared.TaskFlags, CustomTaskFlags, Exi
         replaces=("test_file",),
     )
     early_exit: bool = flag(False, "Train a head on each layer, for --exit_patience.")
+    class_weights: Optional[str] = training_flag(
+        None, "Weights of the labels in the training loss: balanced, or such as yes:3,no:1."
+    )
     threshold_to_export: float = output_flag(
         float("nan"),
         "Add an output `threshold` with this value to the export; nan: no such output.",

@@ -5,7 +5,7 @@
 Dimensions: B batch, H hidden, C labels. For regression, C is 1, and the logit is the score.
 """
 
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -132,6 +132,7 @@ def classification_head(
     early_exit: bool = False,
     patience: Optional[int] = None,
     threshold: float = EXIT_THRESHOLD,
+    class_weights: Optional[Sequence[float]] = None,
 ) -> Head:
     """Returns the head of a classifier or regressor.
 
@@ -141,6 +142,7 @@ def classification_head(
         n / (1 + 2 + ... + L) (arXiv:2006.04152).
       patience, threshold: predict with these heads, see `patient_logits`. The output `layers` has
         the layer of exit, int32 [B].
+      class_weights: factors [C] of the loss of examples with each label.
     """
 
     def head(features: Features, encoder: Encoder) -> HeadOutput:
@@ -162,6 +164,9 @@ def classification_head(
         if output.per_example_loss is None:
             return output
         total = tf.add_n([n * item.per_example_loss for n, item in enumerate(layer_outputs, 1)])
-        return output._replace(per_example_loss=total / sum(range(1, len(layer_outputs) + 1)))
+        losses = total / sum(range(1, len(layer_outputs) + 1))
+        if class_weights is not None:
+            losses *= tf.gather(tf.constant(class_weights), output.outputs["label_ids"])
+        return output._replace(per_example_loss=losses)
 
     return head

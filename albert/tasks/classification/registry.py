@@ -13,7 +13,7 @@ import dataclasses
 import itertools
 import os
 import re
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -23,6 +23,7 @@ from albert.tasks.classification import examples
 from albert.tasks.classification.examples import Columns, InputExample, TaskData
 from albert.tasks.classification.flags import CustomTaskFlags
 from albert.tasks.classification.task_table import CUSTOM, TASKS, Recipe, TaskSpec, get_task
+from albert.training.metrics import PER_LABEL
 from albert.util import files, json_files, wording
 from albert.util.errors import UserError
 from albert.util.flags import flag, make
@@ -131,7 +132,8 @@ def custom_task(task_file: str = "", **flags: Any) -> TaskSpec:
           guid are optional.
         header: whether TSV and CSV files have a header row; by default, the first row decides.
         labels: list or comma-separated text, or "regression".
-        metric: chooses the best checkpoint; default: eval_accuracy (regression: pearson).
+        metric: chooses the best checkpoint; default: the first of `metrics`, or eval_accuracy
+          (regression: pearson).
         metrics: more metrics to report.
         train_file, dev_file, test_file: files in --data_dir; default: train.tsv, train.csv and so
           on, or else the Parquet files of a hub.
@@ -161,31 +163,53 @@ def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
             f"The labels are {wording.listed(labels)}. Give --labels at least two different names "
             "such as 0,1, or the word regression."
         )
-    suitable = ["pearson", "spearman", "MSE"]
-    if not is_regression:
-        suitable = ["eval_accuracy", "matthew_corr"]
-        if len(labels) == 2:
-            suitable.append("f1")
-    suitable.append("eval_loss")
-    metrics = list(dict.fromkeys([flags.metric or suitable[0], *metrics]))
-    for metric in set(metrics) - set(suitable):
-        raise UserError(
-            f"Metric {metric!r} does not suit the labels. Metrics that do: {', '.join(suitable)}."
-        )
     values = flags.to_dict()
     columns: List[Any] = [
         int(column) if re.fullmatch(r"-?\d+", column or "") else column
         for column in (values[f"{name}_column"] for name in Columns._fields[:4])
     ]
-    return TaskSpec(
+    task = TaskSpec(
         flags.name,
         () if is_regression else tuple(labels),
         _CUSTOM_RECIPE,
         folders=(flags.name,),
         columns=(Columns(*columns)._replace(header=flags.header),),
-        metrics=tuple(metrics),
+        metrics=() if flags.metric else ("pearson" if is_regression else "eval_accuracy",),
         files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
     )
+    return with_metrics(task, flags.metric, metrics)
+
+
+def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpec:
+    """Returns a task with other metrics besides its own.
+
+    Args:
+      task: the task.
+      metric: chooses the best checkpoint; "" or None: the first of `metrics` that is one number.
+      metrics: list or comma-separated text. "precision" and "recall" stand for those of each label.
+
+    Raises:
+      UserError: a metric does not suit the labels.
+    """
+    suitable = ["pearson", "spearman", "MSE"]
+    if task.labels:
+        suitable = ["eval_accuracy", "matthew_corr", "macro_f1", "micro_f1", "weighted_f1"]
+        if len(task.labels) == 2:
+            suitable.append("f1")
+    suitable.append("eval_loss")
+    of_labels = {kind: [f"{kind}_{label}" for label in task.labels] for kind in PER_LABEL}
+    requested = _listed(metrics)
+    chosen = [metric] if metric else [name for name in requested if name not in PER_LABEL]
+    others = itertools.chain(*(of_labels.get(name) or [name] for name in requested))
+    names = tuple(dict.fromkeys([*chosen, *task.metrics, *others]))
+    unsuitable = set(names) - {*suitable, *itertools.chain(*of_labels.values())}
+    if unsuitable:
+        per_label = ", precision_LABEL, recall_LABEL" if task.labels else ""
+        raise UserError(
+            f"Metric {min(unsuitable)!r} does not suit the labels. Metrics that do: "
+            f"{', '.join(suitable)}{per_label}."
+        )
+    return task._replace(metrics=names)
 
 
 def _listed(value: Any) -> List[str]:

@@ -19,9 +19,9 @@ from albert.data import feature_cache
 from albert.data.record_format import FeatureSpec
 from albert.data.records import record_of
 from albert.models import inference
+from albert.tasks.classification import class_weights, predictions, registry
 from albert.tasks.classification import features as classifier_features
 from albert.tasks.classification import head as classification_head
-from albert.tasks.classification import predictions, registry
 from albert.tasks.classification.examples import InputExample, read_file
 from albert.tasks.classification.flags import ClassifierFlags, CustomTaskFlags
 from albert.tasks.classification.task_table import described_task
@@ -54,13 +54,14 @@ def find_task(name: str, flags: CustomTaskFlags) -> registry.TaskSpec:
     values = {flag: getattr(flags, flag) for flag in describe(CustomTaskFlags)}
     if name.strip().lower() == registry.CUSTOM:
         return registry.custom_task(**values)
+    metric, metrics = values.pop("metric"), values.pop("metrics")
     custom_flags = [flag for flag, value in values.items() if value is not None]
     if custom_flags:
         raise UserError(
             f"--{custom_flags[0]} works only with --task_name={registry.CUSTOM}. Leave it out, or "
             f"replace --task_name={name}."
         )
-    return registry.get_task(name)
+    return registry.with_metrics(registry.get_task(name), metric, metrics)
 
 
 def describe_layers(layers: Sequence[int]) -> str:
@@ -103,6 +104,10 @@ class ClassifierTask(Task):
         self.is_regression = self.declared.is_regression
         # Made once: there may be many labels, and encode gets few examples at a time.
         self._label_ids = {label: number for number, label in enumerate(self.labels or [None])}
+        if flags.class_weights and self.is_regression:
+            raise UserError("--class_weights needs labels, but the task predicts numbers.")
+        if flags.class_weights not in (None, class_weights.BALANCED):
+            class_weights.parse(flags.class_weights, self.labels)
         self.columns = tuple(description.get("columns") or ())
         self.has_exits = flags.early_exit or bool(description.get("early_exit"))
         if flags.exit_patience and not self.has_exits:
@@ -205,8 +210,17 @@ class ClassifierTask(Task):
             early_exit=self.has_exits,
             patience=self.flags.exit_patience,
             threshold=self.flags.exit_threshold,
+            class_weights=self._class_weights() if encoder.is_training else None,
         )
         return head(features, encoder)
+
+    def _class_weights(self) -> Optional[List[float]]:
+        """Returns the weight of each label in the training loss; None: all weigh the same."""
+        text = self.flags.class_weights
+        if text != class_weights.BALANCED:
+            return class_weights.parse(text, self.labels) if text else None
+        examples = [example.label for example in self.examples("train")]
+        return class_weights.balanced(examples, self.labels)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
         """Returns the label or the number of each example."""
@@ -230,7 +244,7 @@ class ClassifierTask(Task):
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
-        measured = metrics.compute(self._metrics, _predictions(outputs))
+        measured = metrics.compute(self._metrics, _predictions(outputs), self.labels)
         if "layers" in outputs:
             measured["mean_layers"] = float(np.mean(outputs["layers"]))
         return {**measured, **self._exits()}

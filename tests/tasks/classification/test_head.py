@@ -128,15 +128,26 @@ def test_patient_logits_of_each_kind_of_encoder(changes):
     assert len(set(layers)) > 1
 
 
+def test_class_weights_weigh_losses_of_training():
+    labels = np.arange(ROWS, dtype=np.int32) % 3
+    losses = []
+    for weights in (None, [2.0, 1.0, 0.5]):
+        head = classification_head.classification_head(3, class_weights=weights)
+        build = functools.partial(_losses, head)
+        losses += outputs_of(build, labels=labels, is_training=True)
+    np.testing.assert_allclose(losses[1], losses[0] * np.array([2, 1, 0.5])[labels], rtol=1e-5)
+
+
+def _losses(head, encoder, features):
+    encoder.dropout = lambda tensor, *_: tensor
+    return head(features, encoder).per_example_loss
+
+
 @pytest.mark.parametrize("num_labels", [3, 1])
 def test_early_exit_loss_weighs_layers_by_number(num_labels):
     labels = np.arange(ROWS, dtype=np.int32) % 3
     head = classification_head.classification_head(num_labels, early_exit=True)
-
-    def losses(encoder, features):
-        encoder.dropout = lambda tensor, *_: tensor
-        return head(features, encoder).per_example_loss
-
+    losses = functools.partial(_losses, head)
     every = functools.partial(classification_head.all_logits, num_labels=num_labels)
     logits, measured = outputs_of(every, losses, labels=labels)
     (trained,) = outputs_of(losses, labels=labels, is_training=True)

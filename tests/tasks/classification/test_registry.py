@@ -153,6 +153,28 @@ def test_custom_task_flags_override_its_file(tmp_path):
     assert (task.name, task.metrics) == ("mine", ("f1", "eval_accuracy"))
 
 
+@pytest.mark.parametrize(
+    "metric, metrics, expected",
+    [
+        ("", "recall,macro_f1", "macro_f1 eval_accuracy f1 recall_0 recall_1"),
+        ("precision_1", "macro_f1", "precision_1 eval_accuracy f1 macro_f1"),
+        ("", "recall", "eval_accuracy f1 recall_0 recall_1"),
+    ],
+)
+def test_first_of_further_metrics_chooses_the_checkpoint(metric, metrics, expected):
+    task = registry.with_metrics(registry.get_task("MRPC"), metric, metrics)
+    assert task.metrics == tuple(expected.split())
+
+
+@pytest.mark.parametrize(
+    "task, metric, metrics",
+    [("mrpc", "recall", ""), ("sts-b", "", "recall"), ("mnli", "f1", ""), ("mnli", "", "recall_x")],
+)
+def test_metric_must_suit_the_labels(task, metric, metrics):
+    with pytest.raises(ValueError, match=f"'{metric or metrics}'.*eval_loss"):
+        registry.with_metrics(registry.get_task(task), metric, metrics)
+
+
 @pytest.mark.parametrize("flags, named", FILES["wrong settings"])
 def test_custom_task_names_a_wrong_setting(flags, named, tmp_path):
     with pytest.raises(ValueError, match=named):
