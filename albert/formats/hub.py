@@ -106,7 +106,8 @@ def _write_tf2(path: str, model: PretrainedModel, build: Build, *, assets: Seque
     """Writes TensorFlow Hub's reusable SavedModel.
 
     You call the loaded object, or its methods `sop` and `mlm`, with a dict of inputs and
-    `training`.
+    `training`. Its method `train` is the call with dropout, for Keras 3's TFSMLayer, which does not
+    pass `training`.
     """
     with warm_start.open_graph(build, _INPUTS, model.checkpoint) as (session, *_):
         values = session.run({item.op.name: item for item in tf.trainable_variables()})
@@ -116,9 +117,10 @@ def _write_tf2(path: str, model: PretrainedModel, build: Build, *, assets: Seque
         for name, (inputs, outputs) in _SIGNATURES.items():
             function = _function(build, variables, outputs)
             setattr(root, "__call__" if name == "tokens" else name, function)
-            specs = {key: tf.TensorSpec([None, None], tf.int32, key) for key in inputs}
-            function.get_concrete_function(specs, training=True)
-            signatures[name] = function.get_concrete_function(specs, training=False)
+            function.get_concrete_function(_specs(inputs), training=True)
+            signatures[name] = function.get_concrete_function(_specs(inputs), training=False)
+        root.train = _function(build, variables, _ENCODED, is_training=True)
+        root.train.get_concrete_function(_specs(SEQUENCES))
         signatures["serving_default"] = signatures["tokens"]
         root.variables = list(variables.values())
         # __call__ uses only the encoder, so the heads are not trainable.
@@ -129,15 +131,25 @@ def _write_tf2(path: str, model: PretrainedModel, build: Build, *, assets: Seque
         tf.saved_model.save(root, path, signatures=signatures)
 
 
-def _function(build: Build, variables: Mapping[str, tf.Variable], outputs: Sequence[str]) -> Any:
-    """Returns a function of (dict of inputs, training) that uses these variables."""
+def _specs(names: Sequence[str]) -> Dict[str, tf.TensorSpec]:
+    return {name: tf.TensorSpec([None, None], tf.int32, name) for name in names}
+
+
+def _function(
+    build: Build,
+    variables: Mapping[str, tf.Variable],
+    outputs: Sequence[str],
+    *,
+    is_training: bool = False,
+) -> Any:
+    """Returns a function of (dict of inputs, training=is_training) that uses these variables."""
 
     def find(getter, name, *args, **kwargs):
         del getter, args, kwargs
         return variables[name]
 
     @tf.function(autograph=False)
-    def call(inputs, training=False):
+    def call(inputs, training=is_training):
         inputs = {POSITIONS: tf.zeros_like(inputs["input_ids"][:, :1]), **inputs}
         with tf.variable_scope("", custom_getter=find, reuse=tf.AUTO_REUSE):
             return _chosen(build(inputs, training), outputs)

@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.formats import huggingface_tokenizer
@@ -178,6 +179,30 @@ def test_roads_from_a_csv(folder, capsys):
     for path in ("phone/model.tflite", "browser/model.onnx", "server/*/saved_model.pb"):
         assert list((folder / "export").glob(path))
     assert (folder / "theirs" / "tokenizer.json").exists()
+
+
+@pytest.mark.skipif(tuple(map(int, tf.__version__.split(".")[:2])) < (2, 16), reason="no Keras 3")
+def test_keras_3_program_trains_and_reloads(folder):
+    """In the page's order: fits the encoder, predicts, saves, and loads a model that agrees."""
+    released_archives.write_model(folder / "base_v2", hidden_dropout_prob=0.1)
+    section = pages.read("serving").split("### In Keras 3")[1]
+    export, program = pages.steps(section)
+    pages.run(export, {})
+    checks = """
+assert np.array_equal(again.predict(inputs_of(texts)), model.predict(inputs_of(texts)))
+start = keras.layers.TFSMLayer(MODULE, "__call__").weights
+trained = [not np.array_equal(old, new) for old, new in zip(start, encoder.weights)]
+assert sum(trained) == 25, trained
+batch = {name: value[:2] for name, value in inputs_of(texts).items()}
+plain, dropped = encoder(batch), encoder(batch, training=True)
+assert not np.array_equal(plain["pooled_output"], dropped["pooled_output"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program + checks],
+        env=dict(os.environ, PYTHONPATH=str(pages.ROOT)),
+        stderr=subprocess.PIPE,
+    )
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
 
 
 # How to run serving.md's programs; 77 says that a library is missing.
