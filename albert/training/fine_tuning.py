@@ -23,7 +23,7 @@ from albert.models import inference
 from albert.runtimes import compat
 from albert.training import estimators, evaluation, fine_tuned, hooks, program, resuming, workflow
 from albert.training.evaluation import EvaluationSummary
-from albert.training.metrics import classification_report, confusion_matrix, label_pairs
+from albert.training.metrics import classification_report, confusion_matrix
 from albert.training.program import FineTuningProgram, training_length
 from albert.training.task import Outputs, Task
 from albert.training.workflow import Outcome
@@ -280,11 +280,11 @@ class FineTuning(workflow.Workflow):
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
         """Writes its errors by label, and warns if it predicts the same label every time."""
-        task, folder = self.task, self.flags.output_dir
-        outputs = self.outputs(summary.best_checkpoint, task.splits("dev")[0])
+        task, folder, split = self.task, self.flags.output_dir, self.task.splits("dev")[0]
+        outputs = self.outputs(summary.best_checkpoint, split)
         if not task.labels or "label_ids" not in outputs:
             return
-        right, predicted = label_pairs(outputs)
+        right, predicted = task.label_pairs(self._splits[split].examples, outputs)
         content = dict(confusion_matrix(task.labels, right, predicted), step=summary.best.step)
         files.atomic_write_json(os.path.join(folder, CONFUSION_NAME), content)
         report = classification_report(task.labels, right, predicted)

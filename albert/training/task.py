@@ -11,11 +11,13 @@ Dimensions: B batch.
 import json
 from typing import Any, Dict, List, Mapping, Sequence, Tuple, Type
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.shared_flags import FineTuningFlags
 from albert.models.inference import InferenceTask, Outputs
+from albert.training import metrics
 from albert.util.errors import UserError
 
 _ACTIONS = ("do_train", "do_eval", "do_predict", "export_dir")
@@ -128,6 +130,12 @@ class Task(InferenceTask):
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the measurements of a split."""
         raise NotImplementedError
+
+    def label_pairs(
+        self, examples: Sequence[Any], outputs: Outputs
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Returns (labels, predictions) of a split, if the outputs have `label_ids`."""
+        return metrics.label_pairs(outputs)
 
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Optional
 
 from albert.configs import shared_flags as shared
-from albert.configs.shared_flags import data_flag
+from albert.configs.shared_flags import data_flag, evaluation_flag
 from albert.tasks.tagging import schemes
 from albert.util.flags import flag
 
@@ -31,6 +31,9 @@ class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
     )
     tag_scheme: Optional[str] = data_flag(
         None, "How tags mark entities; default: detect.", choices=schemes.SCHEME_NAMES
+    )
+    valid_tags: bool = evaluation_flag(
+        True, "Predict only sequences of tags that the scheme allows."
     )
     max_seq_length: int = flag(128)
     train_step: int = flag(None)

@@ -11,8 +11,9 @@ Dimensions: B batch, S sequence, H hidden, L labels.
 import functools
 import logging
 import os
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
@@ -20,8 +21,8 @@ from albert.data import feature_cache
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
+from albert.tasks.tagging import decoding, schemes
 from albert.tasks.tagging import examples as tagging_examples
-from albert.tasks.tagging import schemes
 from albert.tasks.tagging.examples import Sentence
 from albert.tasks.tagging.flags import TaggerFlags
 from albert.training import fine_tuned, metrics
@@ -55,30 +56,51 @@ class TaggingTask(Task):
     description_name = "tagging.json"
     best_metric = "f1"
     sequences = (*SEQUENCES, "label_ids")
-    heard_flags = ("tag_scheme",)
-    description_schema = {"labels": [str], "tag_scheme": (set(schemes.SCHEME_NAMES), None)}
+    heard_flags = ("tag_scheme", "valid_tags")
+    description_schema = {
+        "labels": [str],
+        "tag_scheme": (set(schemes.SCHEME_NAMES), None),
+        "valid_tags": (bool, None),
+    }
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
         self.scheme: Any = None
         self.labels = self.description.get("labels")
         first_sentences = dict.fromkeys(self.labels or [], self.description_name)
+        training_data: Sequence[Sentence] = ()
         if not self.labels:
-            first_sentences = tagging_examples.tag_locations(self.examples("train"))
+            training_data = self.examples("train")
+            first_sentences = tagging_examples.tag_locations(training_data)
             self.labels = [schemes.OUTSIDE, *sorted(first_sentences.keys() - {schemes.OUTSIDE})]
         name = self.flags.tag_scheme or self.description.get("tag_scheme")
         self.scheme = schemes.find(self.labels, name)
         self.scheme.check(first_sentences)
+        costs = decoding.transition_costs(self.scheme, self.labels)
+        self._follows_scheme = self.description.get("valid_tags", True)
+        if training_data:
+            tags_of_sentences = [sentence.tags or () for sentence in training_data]
+            self._follows_scheme = decoding.follow(tags_of_sentences, self.labels, costs)
+        is_valid = self.flags.valid_tags
+        if "valid_tags" not in self.flags.explicit:
+            is_valid = is_valid and self._follows_scheme
+        # None: each word gets its best tag.
+        self._costs = costs if is_valid and costs.any() else None
         if self.flags.do_train or self.flags.do_eval:
             _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
+            if not self._follows_scheme:  # IOB1, for example
+                _LOGGER.info("The training data break the scheme, so predictions may too.")
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns the values of tagging.json."""
-        return {**super().describe(is_export), "labels": list(self.labels), **self.decoding()}
+        content = {"labels": list(self.labels), "tag_scheme": self.scheme.name}
+        if not self._follows_scheme:
+            content["valid_tags"] = False
+        return {**super().describe(is_export), **content}
 
     def decoding(self) -> Dict[str, Any]:
-        """Returns the scheme, which decides how tags form entities."""
-        return {"tag_scheme": self.scheme.name}
+        """Returns how tags form entities, and whether only valid sequences are predicted."""
+        return {"tag_scheme": self.scheme.name, "valid_tags": self._costs is not None}
 
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[Sentence]:
@@ -148,6 +170,8 @@ class TaggingTask(Task):
         outputs = {"predictions": tf.argmax(logits, axis=-1, output_type=tf.int32)}
         if "label_ids" not in features:  # in an exported model
             return HeadOutput(None, dict(outputs, logits=logits), {})
+        if self._costs is not None:
+            outputs["logits"] = logits
         labels = features["label_ids"]
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=tf.maximum(labels - 1, 0), logits=logits
@@ -156,9 +180,25 @@ class TaggingTask(Task):
         loss = tf.reduce_sum(weights * losses, 1) / tf.maximum(tf.reduce_sum(weights, 1), 1.0)
         return HeadOutput(loss, dict(outputs, label_ids=labels), {})
 
+    def label_pairs(
+        self, examples: Sequence[Sentence], outputs: Outputs
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Returns label and prediction of each word; with --valid_tags in valid sequences."""
+        right, predicted = super().label_pairs(examples, outputs)
+        if self._costs is None:
+            return right, predicted
+        _, logits = metrics.label_pairs({**outputs, "predictions": outputs["logits"]})  # [N, L]
+        end = 0
+        for sentence in examples:
+            start, end = end, end + len(sentence.words)
+            predicted[start:end] = decoding.valid_tags(
+                predicted[start:end], logits[start:end], self._costs
+            )
+        return right, predicted
+
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities. Outputs at first tokens are in the order of the words."""
-        answers, numbers = [], iter(metrics.label_pairs(outputs)[1].tolist())
+        answers, numbers = [], iter(self.label_pairs(examples, outputs)[1].tolist())
         for text, words, *_ in examples:
             tags = [self.labels[next(numbers)] for _ in words]
             spans = tagging_examples.spans(text, words, self.scheme.entities(tags))

@@ -308,6 +308,51 @@ def test_tagger_learns_and_predicts(tmp_path):
     ]
 
 
+def tagging_outputs(task, tags, length):
+    """The examples and outputs of a model that prefers these tags, and then O."""
+    sentences = [tagging_examples.of_words(["king"] * len(one), one) for one in tags]
+    records = task.encode(sentences, False).records
+    label_ids = np.array([record["label_ids"] for record in records])
+    logits = np.zeros([*label_ids.shape, len(task.labels)], np.float32)
+    logits[..., 0] = 0.5
+    logits[label_ids > 0, label_ids[label_ids > 0] - 1] = 1
+    return sentences, {
+        "label_ids": label_ids,
+        "predictions": logits.argmax(axis=-1),
+        "logits": logits[:, :length],
+    }
+
+
+def test_only_invalid_sequences_change(tmp_path):
+    labels = {"labels": ["O", "B-PER", "I-PER"]}
+    tags = [["B-PER", "I-PER", "O"], ["O", "I-PER", "O"], ["I-PER"] * 5, ["B-PER", "I-PER"] * 2]
+    for valid_tags in (True, False):
+        flags = run_tagger.Flags(max_seq_length=4, valid_tags=valid_tags)  # parts of two words
+        task = tagging.TaggingTask(flags, squad_data.sentencepiece(), labels)
+        sentences, outputs = tagging_outputs(task, tags, 4)
+        found = [one.tags for one in task.decode(sentences, outputs)]
+        assert found[0] == tags[0] and found[3] == tags[3]
+        assert (found == tags) != valid_tags
+        assert found[1] == (["O"] * 3 if valid_tags else tags[1])
+        assert found[2][1:] == tags[2][1:] and (found[2][0] == "B-PER") == valid_tags
+        _, predicted = task.label_pairs(sentences, outputs)
+        assert [task.labels[number] for number in predicted] == sum(found, [])
+        assert task.decoding() == {"tag_scheme": "BIO", "valid_tags": valid_tags}
+        assert "valid_tags" not in task.describe()
+
+
+def test_data_in_iob1_turn_valid_tags_off(tmp_path):
+    write(tmp_path / "train.conll", "a I-PER\nb B-PER\n\na I-PER\n")
+    arguments = {"data_dir": str(tmp_path), "do_train": True}
+    task = tagging.TaggingTask(run_tagger.Flags(**arguments), None, {})
+    description = task.describe()
+    assert (task.decoding()["valid_tags"], description["valid_tags"]) == (False, False)
+    loaded = tagging.TaggingTask(run_tagger.Flags(), None, description)
+    asked = flags_lib.make(run_tagger.Flags, valid_tags=True, do_train=False, output_dir="a")
+    assert not loaded.decoding()["valid_tags"]
+    assert tagging.TaggingTask(asked, None, description).decoding()["valid_tags"]
+
+
 def test_label_pairs_are_those_of_words():
     outputs = {
         "predictions": np.array([[1, 0], [1, 1]]),
