@@ -10,7 +10,7 @@ import pytest
 
 import albert
 from albert.tasks.race import examples
-from albert.tasks.race import task as race_run
+from albert.tasks.race import task as race_task
 from tests.support import read_json
 
 
@@ -75,6 +75,6 @@ def test_measure_skips_questions_without_an_answer():
         for label, level in ((1, "middle"), (None, "middle"), (2, "high"), (3, "high"))
     ]
     outputs = {"predictions": np.array([1, 0, 2, 0]), "per_example_loss": np.arange(4.0)}
-    measured = object.__new__(race_run.RaceTask).measure(questions, outputs)
+    measured = object.__new__(race_task.RaceTask).measure(questions, outputs)
     assert (measured["eval_accuracy_middle"], measured["eval_accuracy_high"]) == (1, 0.5)
     assert (measured["eval_accuracy"], measured["eval_loss"]) == pytest.approx((2 / 3, 5 / 3))

@@ -19,7 +19,7 @@ from albert.configs.shared_flags import FineTuningFlags, TrainingFlags
 from albert.fine_tuning_utils import Encoder, Head
 from albert.formats import warm_start
 from albert.runtimes import estimator as tf_estimator
-from albert.runtimes import hub_module as hub_modules
+from albert.runtimes import hub_module as hub
 from albert.training import distribution, hooks, metrics
 from albert.util.errors import UserError
 
@@ -372,7 +372,7 @@ def published_model_fn(
     FineTuningFlags.
     """
     if hub_module:
-        module = hub_modules.read(hub_module)
+        module = hub.read(hub_module)
         config = modeling.AlbertConfig.from_json_file(module.config_file)
         flags["init_checkpoint"] = module.checkpoint
     trained = FineTuningProgram(

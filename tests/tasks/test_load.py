@@ -12,7 +12,7 @@ import pytest
 import albert
 from albert import tokenization
 from albert.models import inference
-from albert.tasks.classification import features as classifier_features
+from albert.tasks.classification import features as classification_features
 from albert.tasks.classification.examples import InputExample
 from albert.tasks.classification.task import ClassifierTask, Predictor
 from albert.tasks.race.task import RaceTask
@@ -51,7 +51,7 @@ def expected(model_dir, texts):
     tokenizer = tokenization.FullTokenizer(None, True, str(models.VOCABULARY))
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]
     examples = [InputExample(str(number), *pair) for number, pair in enumerate(pairs)]
-    features = classifier_features.convert_examples_to_features(
+    features = classification_features.convert_examples_to_features(
         examples, LABELS, models.LENGTH, tokenizer, "", is_raw=True
     )
     arrays = [

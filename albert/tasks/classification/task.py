@@ -20,7 +20,7 @@ from albert.data.record_format import FeatureSpec
 from albert.data.records import record_of
 from albert.models import inference
 from albert.tasks.classification import class_weights, predictions, registry
-from albert.tasks.classification import features as classifier_features
+from albert.tasks.classification import features as classification_features
 from albert.tasks.classification import head as classification_head
 from albert.tasks.classification.examples import InputExample, read_file
 from albert.tasks.classification.flags import ClassifierFlags, CustomTaskFlags
@@ -186,14 +186,14 @@ class ClassifierTask(Task):
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
-        return classifier_features.feature_spec(self.flags.max_seq_length, self.is_regression)
+        return classification_features.feature_spec(self.flags.max_seq_length, self.is_regression)
 
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each example."""
         length = self.flags.max_seq_length
-        features = classifier_features.convert_examples_to_features(
+        features = classification_features.convert_examples_to_features(
             examples, self._label_ids, length, self.tokenizer, self.name, is_raw=True
         )
         notes = feature_cache.notes_on(features, f"{length} tokens")
