@@ -43,6 +43,8 @@ class RaceTask(Task):
     description_name = "race.json"
     labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length",)
+    rows_file = "{}/high/all.txt"
+    rows_flags = {"high_only": True}
 
     def __init__(self, flags: RaceFlags, *arguments: Any):
         super().__init__(flags, *arguments)

@@ -45,6 +45,7 @@ class SquadTask(Task):
     flags: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
+    file_flags = {"train": "train_file", "dev": "predict_file"}
     sequences = squad_features.SQUAD_SEQUENCES
     heard_flags: Tuple[str, ...] = ("n_best_size", "max_answer_length")
     recorded_flags: Tuple[str, ...] = (*_LENGTHS, *heard_flags)
