@@ -4,13 +4,14 @@
 
 import albert
 
+model = albert.fine_tune("train.csv", "dev.csv", model="base_v2", output_dir="output/mine")
 albert.load("output/squad").answer("Who left?", "He saw the king leave.").text
 albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
 import importlib
 import os
-from typing import Any, Optional
+from typing import Any, Callable, Dict, Optional
 
 from albert.runtimes import support
 
@@ -25,6 +26,60 @@ _MODELS = {
     "race.json": ("albert.tasks.race.task", "Answerer"),
     "tagging.json": ("albert.tasks.tagging.task", "Tagger"),
 }
+
+# Task -> (script, module, class). The other tasks are those of run_classifier.
+_TASKS = {
+    "squad_v1": ("albert.run_squad_v1", "albert.tasks.squad.task", "SquadV1"),
+    "squad_v2": ("albert.run_squad_v2", "albert.tasks.squad.task", "SquadV2"),
+    "race": ("albert.run_race", "albert.tasks.race.task", "RaceTask"),
+    "tagging": ("albert.run_tagger", "albert.tasks.tagging.task", "TaggingTask"),
+}
+_CLASSIFICATION = ("albert.run_classifier", "albert.tasks.classification.task", "ClassifierTask")
+
+
+def fine_tune(
+    train: Any,
+    dev: Any = None,
+    *,
+    output_dir: str,
+    model: Optional[str] = None,
+    task: Any = "custom",
+    callback: Optional[Callable[[int, Dict[str, float]], Optional[bool]]] = None,
+    **flags: Any,
+) -> Any:
+    """Fine-tunes a model as a script does, and loads the best checkpoint.
+
+    Args:
+      train: training data: a file or folder that the script reads, a list of tuples (text, label)
+        or (text, text, label), a list of dicts, or a pandas frame.
+      dev: development data, likewise, to choose the best checkpoint. None: in the folder `train`,
+        or none.
+      output_dir: folder of the training, which resumes there. Gets what the script writes.
+      model: the script's --albert_dir: a folder, or the name of a released model.
+      task: "custom" or a name of run_classifier, "squad_v1", "squad_v2", "race", "tagging", or your
+        own Task class.
+      callback: called as callback(step, metrics) when a checkpoint is saved and evaluated; returns
+        False to stop the training.
+      **flags: the script's other flags, such as learning_rate.
+
+    Returns:
+      The model, as from `load`; model.evaluate(data) returns metrics by name.
+
+    Raises:
+      UserError: an unknown flag, or a wrong value, row or file.
+    """
+    from albert.training import fine_tuning, labelled_data
+
+    kind, script = task, ""
+    if isinstance(task, str):
+        script, module, class_name = _TASKS.get(task, _CLASSIFICATION)
+        kind = getattr(importlib.import_module(module), class_name)
+        if task not in _TASKS:
+            flags["task_name"] = task
+    flags.update(output_dir=output_dir, albert_dir=flags.get("albert_dir", model))
+    run_flags = labelled_data.flags_for(kind, train, dev, script=script, **flags)
+    fine_tuning.run(run_flags, kind, callback)
+    return load(run_flags.output_dir, task=None if script else kind)
 
 
 def load(

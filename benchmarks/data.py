@@ -268,7 +268,7 @@ def reader(arguments, paths, budget=0.0, **params):
 
 def squad(arguments, options, folder):
     """Makes SQuAD features, and keeps those to predict in memory too."""
-    from albert.tasks.squad import task as squad_run
+    from albert.tasks.squad import task as squad_task
     from albert.training import fine_tuning
     from albert.util import flags
 
@@ -276,13 +276,13 @@ def squad(arguments, options, folder):
     path = f"{folder}/squad.json"
     repeat_questions(arguments.squad_file, path)
     pretraining_data_flags = flags.make(
-        squad_run.SquadV2.flags_class,
+        squad_task.SquadV2.flags_class,
         output_dir=folder,
         max_seq_length=384,
         doc_stride=128,
         **{f"{split}_file": path, f"{split}_feature_file": f"{folder}/features.tf_record"},
     )
-    task = squad_run.SquadV2(pretraining_data_flags, tokenizer_of(arguments), {})
+    task = squad_task.SquadV2(pretraining_data_flags, tokenizer_of(arguments), {})
 
     def run():
         examples = task.examples(split)

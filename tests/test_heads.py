@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.tasks.classification import head as classification_head
-from albert.tasks.race import head as race_model
+from albert.tasks.race import head as race_head
 from albert.tasks.squad import head as squad_head
 from tests.support import graphs, recorded
 
@@ -45,7 +45,7 @@ def run_head(head, features, encoder):
     with graphs.new_session() as session:
         sequences = [BATCH, LENGTH] if len(encoder.pooled) == BATCH else [BATCH, -1, LENGTH]
         zeros = np.zeros([len(encoder.pooled), LENGTH], np.int32).reshape(sequences)
-        given = dict(dict.fromkeys(race_model.SEQUENCES, zeros), **features)
+        given = dict(dict.fromkeys(race_head.SEQUENCES, zeros), **features)
         output = head({name: tf.constant(value) for name, value in given.items()}, encoder)
         session.run(tf.global_variables_initializer())
         for variable in tf.trainable_variables():
@@ -76,7 +76,7 @@ CASES = {
     "classifier": CLASSIFIER,
     "classifier_eval": CLASSIFIER,
     "regressor_eval": (classification_head.classification_head(1), SCORES),
-    "race": (functools.partial(race_model.choice_head, dropout_prob=0.3), labels(3, 0, 2)),
+    "race": (functools.partial(race_head.choice_head, dropout_prob=0.3), labels(3, 0, 2)),
     "v1": V1,
     "v1_eval": V1,
     "v2": V2,

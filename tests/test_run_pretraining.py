@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from albert import create_pretraining_data
-from albert.tasks.pretraining import run as pretraining
+from albert.tasks.pretraining import run as pretraining_run
 from albert.tasks.pretraining.features import read_files
 from albert.util import files
 from tests.support import (
@@ -102,7 +102,7 @@ def test_hashes_are_of_content(training_data, tmp_path):
     def hashes(folder, **changes):
         arguments = f"--vocab_file={vocabulary} --input_file={folder}/train-*.tf_record"
         flags = training_scripts.settings_for("run_pretraining", folder, tmp_path / "o", arguments)
-        training = pretraining.Pretraining(flags)
+        training = pretraining_run.Pretraining(flags)
         paths = files.expand_patterns(flags.input_file, "input_file")
         training.training_files = read_files(paths, flags, training.config)
         for name, value in changes.items():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.formats import exported as exported_files
+from albert.formats import exported
 from albert.tasks.squad import metrics as squad_metrics
 from tests.support import read_json, squad_data, training_scripts
 from tests.support.classification_data import contents
@@ -82,7 +82,7 @@ def test_export_answers_arrays_and_records_alike(training_data, trained, tmp_pat
     expected = serve(export, "ids", values)
     found = [serve(export, "serving_default", {"examples": [serialized]})]
     if version == "v1":
-        program = exported_files.open_program(f"{tmp_path}/albert_model.tflite")
+        program = exported.open_program(f"{tmp_path}/albert_model.tflite")
         found.append(program.run(values))
     for outputs in found:
         assert set(outputs) == set(expected)

@@ -14,7 +14,7 @@ import pytest
 from albert.configs.shared_flags import EncoderFlags
 from albert.formats import exported as programs
 from albert.models import pretrained
-from albert.tasks.squad import task as squad
+from albert.tasks.squad import task as squad_task
 from albert.util import flags as flags_lib
 from tests.support import (
     classification_data,
@@ -93,7 +93,7 @@ def read_everything(folder, name, is_lite_read):
         "squad": serve(f"{exported}/squad", "ids", answers)["start_logits"],
     }
     if is_lite_read:
-        program = programs.open_program(f"{exported}/{squad.TFLITE_NAME}")
+        program = programs.open_program(f"{exported}/{squad_task.TFLITE_NAME}")
         found["lite"] = program.run(answers)["start_logits"]
     return json.loads(json.dumps(found, default=lambda array: array.tolist()))
 

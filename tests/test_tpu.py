@@ -12,10 +12,10 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, run_pretraining
-from albert.tasks.classification import task as classifier_run
+from albert.tasks.classification import task as classification_task
 from albert.tasks.pretraining.head import PretrainingProgram
-from albert.tasks.race import task as race_run
-from albert.tasks.squad import task as squad_run
+from albert.tasks.race import task as race_task
+from albert.tasks.squad import task as squad_task
 from albert.training import estimators, fine_tuning, program
 from albert.util import flags as flags_lib
 from tests.support import classification_data, training_scripts
@@ -69,10 +69,10 @@ class Script(NamedTuple):
 # Script -> its task and flags that leave out the warm-up.
 SCRIPTS = {
     "run_pretraining": (None, "--num_warmup_steps=0"),
-    "run_classifier": (classifier_run.ClassifierTask, "--warmup_step=0"),
-    "run_race": (race_run.RaceTask, "--warmup_step=0"),
-    "run_squad_v1": (squad_run.SquadV1, "--warmup_proportion=0"),
-    "run_squad_v2": (squad_run.SquadV2, "--warmup_proportion=0"),
+    "run_classifier": (classification_task.ClassifierTask, "--warmup_step=0"),
+    "run_race": (race_task.RaceTask, "--warmup_step=0"),
+    "run_squad_v1": (squad_task.SquadV1, "--warmup_proportion=0"),
+    "run_squad_v2": (squad_task.SquadV2, "--warmup_proportion=0"),
 }
 
 

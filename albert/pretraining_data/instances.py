@@ -17,7 +17,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tu
 import numpy as np
 
 from albert import fine_tuning_utils, tokenization
-from albert.data import records as example_batches
+from albert.data.records import encode_examples
 from albert.pretraining_data import documents as text_documents
 from albert.pretraining_data import masking, random_keys, words
 from albert.pretraining_data import pairs as segment_pairs
@@ -273,5 +273,5 @@ def keyed_records(
     predictions = 0
     for batch in features:
         predictions += int(np.sum(batch.get("masked_lm_weights", 0)))
-        records += example_batches.encode_examples(batch)
+        records += encode_examples(batch)
     return list(zip(keys.tolist(), records)), counts._replace(predictions=predictions)

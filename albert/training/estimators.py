@@ -224,6 +224,7 @@ def train(
     documents: Mapping[str, bytes],
     input_hashes: Mapping[str, Any] = {},
     keep_checkpoint_max: int = 0,
+    on_saved: Callable[[], bool] = lambda: True,
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from the newest checkpoint or initial weights.
 
@@ -233,6 +234,7 @@ def train(
       documents: files to write beside the checkpoints: name -> content.
       input_hashes: hashes of the training's inputs, such as "training_data"; see origin.py.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
+      on_saved: see hooks.SaverHook.
 
     Returns a summary; None if training was already finished.
 
@@ -261,7 +263,7 @@ def train(
     )
     batches = input_fn(resumed.step if resumed else 0)
     with _explained(flags), _explained_training(training):
-        _run_estimator(model_fn, batches, training, keep=keep_checkpoint_max)
+        _run_estimator(model_fn, batches, training, keep=keep_checkpoint_max, on_saved=on_saved)
     summary = training.summary()
     stop_signals.resume(
         f"Step {summary.last_step} of {max_steps} is saved. Run the same command to resume."
@@ -300,15 +302,16 @@ def _run_estimator(
     training: training_hooks.TrainingHook,
     *,
     keep: int,
+    on_saved: Callable[[], bool],
 ) -> None:
     """Trains on the devices that the flags name.
 
-    `keep`: newest checkpoints to keep; 0 keeps all.
+    `keep`: newest checkpoints to keep; 0 keeps all. For `on_saved`, see hooks.SaverHook.
     """
     flags = training.flags
     hooks: List[tf.train.SessionRunHook] = [training]
     if training.is_chief and not flags.use_tpu:  # on a TPU, TPUEstimator saves
-        hooks.append(training_hooks.SaverHook(training))
+        hooks.append(training_hooks.SaverHook(training, on_saved))
     options = {"max_steps": training.max_steps, "hooks": hooks}
     strategy = distribution.build_strategy(flags)
     config = run_config(flags, keep_checkpoint_max=keep, strategy=strategy)

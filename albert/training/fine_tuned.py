@@ -26,7 +26,7 @@ from albert.formats import (
     warm_start,
 )
 from albert.models import inference, released
-from albert.training import evaluation
+from albert.training import evaluation, labelled_data
 from albert.training.task import Task
 from albert.util import flags as flags_lib
 from albert.util import json_files, provenance
@@ -210,3 +210,9 @@ class FineTunedModel(inference.InferenceModel):
             loaded.metrics = evaluation.recorded_metrics(weights, folder)
         size = self.batch_size if batch_size is None else batch_size
         super().__init__(loaded, weights, batch_size=size)
+        self._folder = folder
+
+    def evaluate(self, data: Any) -> Dict[str, float]:
+        """Returns the metrics by name on labelled data, as albert.fine_tune takes them."""
+        task, examples = labelled_data.read_rows(self.task, self._folder, data)
+        return task.measure_all(examples, self.outputs(examples))

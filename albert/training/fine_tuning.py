@@ -11,12 +11,12 @@ import logging
 import math
 import os
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
 from albert.configs import published
-from albert.configs.shared_flags import WINDOWS, FineTuningFlags
+from albert.configs.shared_flags import FineTuningFlags
 from albert.data import feature_cache, padded_batches, record_files
 from albert.formats import checkpoints, model_vocabulary
 from albert.models import inference
@@ -45,15 +45,23 @@ _SUMMARY = {
     "model": ({"size": str, "presets": [str]}, None),
 }
 
+OnEvaluation = Callable[[int, Dict[str, float]], Optional[bool]]
+
 
 def main(flags: FineTuningFlags, task: Type[Task]) -> None:
     """Runs a script."""
     run(flags, task)
 
 
-def run(flags: FineTuningFlags, task: Type[Task]) -> Outcome:
-    """Trains, evaluates, predicts and exports as the flags say; see Workflow.run."""
-    return FineTuning(flags, task).run()
+def run(
+    flags: FineTuningFlags, task: Type[Task], on_evaluation: Optional[OnEvaluation] = None
+) -> Outcome:
+    """Trains, evaluates, predicts and exports as the flags say; see Workflow.run.
+
+    With `on_evaluation`, each checkpoint is evaluated when it is saved. `on_evaluation` then gets
+    its step and metrics; training stops if it returns False.
+    """
+    return FineTuning(flags, task, on_evaluation).run()
 
 
 class FineTuning(workflow.Workflow):
@@ -67,9 +75,17 @@ class FineTuning(workflow.Workflow):
 
     flags: FineTuningFlags
 
-    def __init__(self, flags: FineTuningFlags, task: Type[Task]):
+    def __init__(
+        self,
+        flags: FineTuningFlags,
+        task: Type[Task],
+        on_evaluation: Optional[OnEvaluation] = None,
+    ):
         """Checks the flags and finds the model; raises UserError."""
         task.check_flags(flags)
+        if on_evaluation and (flags.use_tpu or flags.distribution_strategy != "none"):
+            raise UserError("A callback works on one device, without --distribution_strategy.")
+        self._on_evaluation, self._is_stopped = on_evaluation, False
         super().__init__(flags)
         self._began = time.time()
         self._summary_path = os.path.join(flags.output_dir, SUMMARY_NAME)
@@ -111,8 +127,7 @@ class FineTuning(workflow.Workflow):
             splits.append("train")  # last: it takes the longest
         self._splits = {split: read_split(task, split) for split in dict.fromkeys(splits)}
         if flags.do_train:
-            examples, _, records = self._splits["train"]
-            count = records.count if flags.truncation == WINDOWS else len(examples)
+            count = len(self._splits["train"].examples)
             self.schedule = training_length(flags, count)
             self._final_step = self.schedule.num_train_steps
         elif "train_step" in flags.explicit:
@@ -151,6 +166,7 @@ class FineTuning(workflow.Workflow):
                 "configuration": provenance.digest(self.config.to_dict()),
                 "vocabulary": provenance.digest(fingerprint["tokenizer"]),
             },
+            on_saved=self._evaluate_saved,
         )
         if summary and self.is_chief:
             self._add_to_summary(
@@ -197,17 +213,8 @@ class FineTuning(workflow.Workflow):
             metrics = evaluation.evaluate_one(folder, self._measure, self._chosen_checkpoint())
             self.compare(metrics)
             return None, metrics
-        began, identity = time.time(), {"precision": flags.precision, **task.decoding()}
-        for split in task.splits("dev"):
-            identity[split] = self._splits[split].fingerprint
-        summary = evaluation.evaluate_checkpoints(
-            folder,
-            self._measure,
-            best_metric=task.best_metric,
-            fingerprint=identity,
-            wait_seconds=60.0 * wait_minutes,
-            final_step=self._final_step,
-        )
+        began = time.time()
+        summary = self._evaluate_checkpoints(60.0 * wait_minutes)
         best, steps = summary.best, [result.step for result in summary.results]
         metrics = dict(best.metrics) if best else {}
         if best:
@@ -234,16 +241,38 @@ class FineTuning(workflow.Workflow):
             evaluation.prune_checkpoints(folder, flags.keep_checkpoint_max, [0, *steps])
         return summary, metrics
 
+    def _evaluate_checkpoints(self, wait_seconds: float = 0.0) -> EvaluationSummary:
+        """Evaluates the checkpoints without results, and reports them to the callback."""
+        flags, task = self.flags, self.task
+        identity = {"precision": flags.precision, **task.decoding()}
+        for split in task.splits("dev"):
+            identity[split] = self._splits[split].fingerprint
+        summary = evaluation.evaluate_checkpoints(
+            flags.output_dir,
+            self._measure,
+            best_metric=task.best_metric,
+            fingerprint=identity,
+            wait_seconds=wait_seconds,
+            final_step=self._final_step,
+        )
+        for step, metrics in summary.results:
+            if self._on_evaluation and step in summary.evaluated_steps:
+                self._is_stopped |= self._on_evaluation(step, dict(metrics)) is False
+        return summary
+
+    def _evaluate_saved(self) -> bool:
+        """Evaluates a new checkpoint for the callback, if any; returns whether training goes on."""
+        if self._on_evaluation and self.task.splits("dev"):
+            self._evaluate_checkpoints()
+        return not self._is_stopped
+
     def _measure(self, checkpoint: str) -> Dict[str, float]:
         """The measurements of a checkpoint; those of splits after the first carry their names."""
         task, outputs = self.task, {}
         metrics: Dict[str, float] = {}
         for split in task.splits("dev"):
             of_split = outputs[split] = self.outputs(checkpoint, split)
-            measured = dict(task.measure(self._splits[split].examples, of_split))
-            if "per_example_loss" in of_split:
-                loss = np.mean(of_split["per_example_loss"], dtype=np.float64)
-                measured.setdefault("eval_loss", float(loss))
+            measured = task.measure_all(self._splits[split].examples, of_split)
             suffix = "_" + split.replace("dev_", "") if metrics else ""
             metrics.update({name + suffix: value for name, value in measured.items()})
         rank = evaluation.rank_of(metrics, task.best_metric)
@@ -265,21 +294,19 @@ class FineTuning(workflow.Workflow):
             size = flags.eval_batch_size or size
         if flags.use_tpu:
             input_fn = self.input_fn(records.path)
-            outputs = estimators.tpu_outputs(
+            return estimators.tpu_outputs(
                 flags, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
-            return task.merge(outputs)
         self._model.load(checkpoint)
         self._model.notes.clear()
         processes = feature_cache.processes_for(len(examples))
         items = task.items(examples, False, num_processes=processes)
-        count = None if flags.truncation == WINDOWS else len(items)
-        with progress.Progress(split, count, unit="examples") as bar:
+        with progress.Progress(split, len(items), unit="examples") as bar:
             outputs = self._model.run(items, batch_size=size, on_batch=bar.update)
         notes = feature_cache.in_words(self._model.notes)
         if notes and split not in best_outputs:  # once, not for each checkpoint
             _LOGGER.info("%s %s: %s.", task.name, split, notes)
-        return task.merge(outputs)
+        return outputs
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
         """Writes its errors by label, and warns if it predicts the same label every time."""

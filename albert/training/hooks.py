@@ -357,10 +357,13 @@ class SaverHook(tf.train.CheckpointSaverHook):
     it.
     """
 
-    def __init__(self, training: TrainingHook):
-        """`training` must run before this hook."""
+    def __init__(self, training: TrainingHook, on_saved: Callable[[], bool] = lambda: True):
+        """`training` must run before this hook.
+
+        `on_saved` is called after each checkpoint of a step; training stops if it returns False.
+        """
         super().__init__(training.flags.output_dir, save_steps=1)
-        self._training = training
+        self._training, self._on_saved = training, on_saved
 
     def after_create_session(self, session, coord):
         """Saves the first weights."""
@@ -377,6 +380,15 @@ class SaverHook(tf.train.CheckpointSaverHook):
         training = self._training
         if training.step % training.flags.save_checkpoints_steps == 0:
             self._save(run_context.session, training.step)
+            if not self._on_saved():
+                run_context.request_stop()
+
+    def end(self, session):
+        """Saves the last step."""
+        is_saved = self._timer.last_triggered_step() == self._training.step
+        super().end(session)
+        if not is_saved:
+            self._on_saved()
 
     def _save(self, session, step):
         super()._save(session, step)

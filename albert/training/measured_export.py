@@ -12,21 +12,19 @@ import functools
 import importlib
 import os
 import time
-from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, Mapping, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
 from albert.configs import published
-from albert.configs.shared_flags import TaskFlags
 from albert.formats import checkpoints, exported, model_folder
 from albert.formats.flags import ModelExportFlags
 from albert.models import pretrained, text_files
 from albert.models.flags import TextFlags
-from albert.training import fine_tuned
+from albert.training import fine_tuned, labelled_data
 from albert.training.evaluation import LOSSES
-from albert.training.task import Task
 from albert.util import files, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -54,42 +52,13 @@ class _FineTunedExport:
         self.files = fine_tuned.portable_files(task, is_export=True)
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
-        self._task, self.examples = _task_with_data(task, flags)
+        self._task, self.examples = labelled_data.read_for(task, flags.model_dir, flags.eval_file)
         self.metric = self._task.best_metric
 
     def score(self, outputs: Mapping[str, np.ndarray], _: Any) -> float:
         losses = np.full(len(self.examples), np.nan)  # which an export does not know
         metrics = self._task.measure(self.examples, {"per_example_loss": losses, **outputs})
         return published.per_cent(self._task.published_name, metrics[self.metric])
-
-
-def _task_with_data(task: Task, flags: ModelExportFlags) -> Tuple[Task, Sequence[Any]]:
-    """The task as it was trained, and what it reads in --eval_file."""
-    path, record = flags.eval_file, os.path.join(flags.model_dir, flags_lib.RECORD_NAME)
-    declared = flags_lib.describe(task.flags_class)
-    trained = flags_lib.read_toml(record) if tf.io.gfile.exists(record) else {}
-    for name in flags_lib.describe(TaskFlags):
-        trained.pop(name, None)
-    data = {"predict_file": path}
-    if "data_dir" in declared:  # of SQuAD there is one file alone
-        data = {"data_dir": path if tf.io.gfile.isdir(path) else os.path.dirname(path) or "."}
-    # Measured with what the export will use, such as its threshold.
-    description = task.describe(is_export=True)
-    decoding = {name: description[name] for name in task.heard_flags if name in description}
-    values = {
-        **task.flags.explicit_values(),
-        **trained,
-        **decoding,
-        **data,
-        "do_eval": True,
-        "do_predict": True,
-    }
-    own = {name: value for name, value in values.items() if name in declared}
-    reader = type(task)(flags_lib.make(task.flags_class, **own), task.tokenizer, task.description)
-    if path not in data.values():
-        return reader, reader.read_file(path)
-    splits = reader.splits("dev")  # none if questions have no answers
-    return reader, reader.examples(splits[0]) if splits else []
 
 
 class _EncoderExport:

@@ -63,7 +63,12 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
         ]
         if changes:
             _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
-    flags_lib.write_config(path, command_line.explicit_values(), is_training=is_training)
+    flags_lib.write_config(
+        path,
+        command_line.explicit_values(),
+        is_training=is_training,
+        script=command_line.script,
+    )
 
 
 def check(

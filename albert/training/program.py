@@ -16,11 +16,10 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
 from albert.configs.shared_flags import FineTuningFlags, TrainingFlags
-from albert.data.truncation import NUM_WINDOWS
 from albert.fine_tuning_utils import Encoder, Head
 from albert.formats import warm_start
 from albert.runtimes import estimator as tf_estimator
-from albert.runtimes import hub_module as hub_modules
+from albert.runtimes import hub_module as hub
 from albert.training import distribution, hooks, metrics
 from albert.util.errors import UserError
 
@@ -334,12 +333,6 @@ class FineTuningProgram(Program):
         super().__init__(flags, config, schedule)
         self._head = head
 
-    def weights(self, features: Tensors) -> Tensors:
-        """Returns the weight of each example, or of each of N windows 1 / N."""
-        if NUM_WINDOWS not in features:
-            return super().weights(features)
-        return {"": 1 / tf.cast(tf.maximum(features[NUM_WINDOWS], 1), tf.float32)}
-
     def values(self, features: Tensors, encoder: Encoder) -> PartValues:
         """Returns the loss of each example, and the values that the head logs."""
         output = self._head(features, encoder)
@@ -347,9 +340,9 @@ class FineTuningProgram(Program):
         return {"": {**logged, "loss": output.per_example_loss}}
 
     def predict(self, features: Tensors, encoder: Encoder) -> Tensors:
-        """Returns the head's outputs; copies some features if present."""
+        """Returns the head's outputs; copies is_real_example and example_index if present."""
         predictions = self._head(features, encoder).with_losses()
-        for name in ("is_real_example", "example_index", NUM_WINDOWS):
+        for name in ("is_real_example", "example_index"):
             if name in features:
                 predictions[name] = tf.reshape(features[name], [-1])
         return predictions
@@ -379,7 +372,7 @@ def published_model_fn(
     FineTuningFlags.
     """
     if hub_module:
-        module = hub_modules.read(hub_module)
+        module = hub.read(hub_module)
         config = modeling.AlbertConfig.from_json_file(module.config_file)
         flags["init_checkpoint"] = module.checkpoint
     trained = FineTuningProgram(

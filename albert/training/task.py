@@ -15,8 +15,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
-from albert.configs.shared_flags import END, FineTuningFlags
-from albert.data.truncation import NUM_WINDOWS, merge_windows
+from albert.configs.shared_flags import FineTuningFlags
 from albert.models.inference import InferenceTask, Outputs
 from albert.training import metrics
 from albert.util.errors import UserError
@@ -38,6 +37,10 @@ class Task(InferenceTask):
         trained model reads them from there.
       heard_flags: flags of decoding, which `albert.load` accepts too.
       description_schema: the types of other keys of the description; see util/json_files.py.
+      file_flags: split -> the flag that names its file; {} if only a folder is named.
+      rows_file: the file in --data_dir for a program's rows of a split, as JSON lines.
+      rows_flags: the other flags to read it.
+      row_names: number of parts -> their names, for rows that are tuples.
       config: configuration of the encoder.
       vocabulary: the vocabulary's file.
       metrics: metrics of the checkpoint that predicts.
@@ -52,6 +55,10 @@ class Task(InferenceTask):
     recorded_flags: Tuple[str, ...] = ()
     heard_flags: Tuple[str, ...] = ()
     description_schema: Mapping[str, Any] = {}
+    file_flags: Mapping[str, str] = {}
+    rows_file = "{}.jsonl"
+    rows_flags: Mapping[str, Any] = {}
+    row_names: Mapping[int, Sequence[str]] = {}
     config: modeling.AlbertConfig
     vocabulary: fine_tuning_utils.Vocabulary
 
@@ -83,8 +90,6 @@ class Task(InferenceTask):
         """Returns what the description of a trained or exported model says, but its vocabulary."""
         names = ("max_seq_length", *self.recorded_flags)
         recorded = {name: getattr(self.flags, name) for name in names}
-        if recorded.get("truncation") == END:  # The usual one is not recorded.
-            del recorded["truncation"]
         return {"format_version": 1, "task": self.name, **recorded}
 
     def decoding(self) -> Dict[str, Any]:
@@ -109,6 +114,11 @@ class Task(InferenceTask):
         """Reads labelled data from a file of any name; raises UserError if they fill folders."""
         raise UserError(f"'{path}' is a file. Give the folder of the data.")
 
+    @classmethod
+    def declare_data(cls, flags: Any, paths: Mapping[str, str]) -> Dict[str, Any]:
+        """Returns more flags for albert.fine_tune. `paths`: the data by split."""
+        return {}
+
     # ---- the model and its answers ----
 
     def head(
@@ -128,13 +138,7 @@ class Task(InferenceTask):
         # Compiled parts gain nothing without gradients, and each length would be compiled.
         encoder = fine_tuning_utils.Encoder(self.config, False, **options)
         outputs = self.head(features, encoder).with_losses()
-        if NUM_WINDOWS in features:
-            outputs[NUM_WINDOWS] = features[NUM_WINDOWS]
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
-
-    def merge(self, outputs: Outputs) -> Outputs:
-        """Merges the windows of each example."""
-        return merge_windows(outputs) if NUM_WINDOWS in outputs else outputs
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the measurements of a split."""
@@ -145,6 +149,14 @@ class Task(InferenceTask):
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Returns (labels, predictions) of a split, if the outputs have `label_ids`."""
         return metrics.label_pairs(outputs)
+
+    def measure_all(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
+        """Returns the measurements, and eval_loss if the outputs have losses."""
+        measured = dict(self.measure(examples, outputs))
+        if "per_example_loss" in outputs:
+            loss = np.mean(outputs["per_example_loss"], dtype=np.float64)
+            measured.setdefault("eval_loss", float(loss))
+        return measured
 
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""

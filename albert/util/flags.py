@@ -108,8 +108,13 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
 
 
 class BaseFlags:
-    """The base class of a script's flags. `explicit` has the names of the flags that users set."""
+    """The base class of a script's flags.
 
+    `explicit` has the names of the flags that users set. `script` is the module that repeats the
+    run; "": the program that runs.
+    """
+
+    script = ""
     explicit = frozenset()  # type: FrozenSet[str]
     _command_line = None  # type: Any
 
@@ -145,6 +150,11 @@ class BaseFlags:
         changed = self.replace(**changes)
         object.__setattr__(changed, "_command_line", self.command_line)
         return changed
+
+    def with_script(self: "AnyFlags", script: str) -> "AnyFlags":
+        """Returns the flags with the name of a script."""
+        object.__setattr__(self, "script", script)
+        return self
 
     @property
     def command_line(self: "AnyFlags") -> "AnyFlags":
@@ -207,10 +217,9 @@ def schema(kind: Type[BaseFlags], names: Iterable[str]) -> Dict[str, Any]:
     kinds = {}
     for name in names:
         options = describe(kind)[name]
-        allowed = set(options.get("choices", ())) or options["kind"]
-        if options["kind"] is int:
-            allowed = range(options.get("lower", 0), 1 << 31)
-        kinds[name] = allowed, None
+        is_whole = options["kind"] is int
+        kind_or_range = range(options.get("lower", 0), 1 << 31) if is_whole else options["kind"]
+        kinds[name] = kind_or_range, None
     return kinds
 
 
@@ -429,8 +438,10 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def write_config(path: str, values: Mapping[str, Any], *, is_training: bool = False) -> None:
-    """Writes a run's flags to a file. --config=FILE repeats the run.
+def write_config(
+    path: str, values: Mapping[str, Any], *, is_training: bool = False, script: str = ""
+) -> None:
+    """Writes a run's flags to a file. `script --config=FILE` repeats the run.
 
     Does not replace a user's file. Replaces the file of a training only if `is_training`: it
     records how the model in its folder was trained.
@@ -441,7 +452,8 @@ def write_config(path: str, values: Mapping[str, Any], *, is_training: bool = Fa
     if is_training:
         values = {**values, "do_train": True}  # Some scripts train by default.
     module = getattr(sys.modules["__main__"], "__spec__", None)
-    command = f"{wording.command_of(module.name)} " if module else ""
+    name = script or (module.name if module else "")
+    command = f"{wording.command_of(name)} " if name else ""
     lines = [f"{_HEADER}{command}--config={shlex.quote(path)}"]
     for name in sorted(values):
         if values[name] is not None:

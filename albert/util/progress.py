@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of a long job (a bar on a terminal, otherwise log lines), and its memory."""
+"""The progress of a long job (a bar on a terminal or in a notebook, otherwise log lines)."""
 
 import contextlib
 import logging
@@ -9,9 +9,10 @@ import sys
 import time
 from typing import Any, Iterable, Iterator, Optional
 
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 _LOGGER = logging.getLogger(__name__)
+_IN_NOTEBOOK = "tqdm.notebook" in {base.__module__ for base in tqdm.__mro__}
 
 
 def format_seconds(seconds: float) -> str:
@@ -58,7 +59,7 @@ class Progress(contextlib.AbstractContextManager):
             unit=unit,
             unit_scale=unit == "MB",
             dynamic_ncols=True,
-            disable=not (has_bar and sys.stderr and sys.stderr.isatty()),
+            disable=not (has_bar and (_IN_NOTEBOOK or (sys.stderr and sys.stderr.isatty()))),
         )
 
     def __exit__(self, *_) -> None:

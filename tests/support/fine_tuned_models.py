@@ -11,7 +11,7 @@ from albert import classifier_utils, fine_tuning_utils, modeling
 from albert.formats import checkpoints, warm_start
 from albert.tasks.classification import head as classification_head
 from albert.tasks.classification.task import ClassifierTask
-from albert.tasks.tagging import task as tagging
+from albert.tasks.tagging import task as tagging_task
 from albert.training import fine_tuned
 from albert.util import files
 from albert.util import flags as flags_lib
@@ -103,7 +103,7 @@ def write_classifier(
 
 def build_tagger(config, *inputs, count=3):
     """The logits of tags."""
-    task = tagging.TaggingTask(tagging.TaggerFlags(), None, {"labels": ["O"] * count})
+    task = tagging_task.TaggingTask(tagging_task.TaggerFlags(), None, {"labels": ["O"] * count})
     head = task.head(dict(zip(INPUTS, inputs)), fine_tuning_utils.Encoder(config, False))
     return {"logits": head.outputs["logits"]}
 

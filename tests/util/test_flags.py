@@ -12,7 +12,7 @@ import pytest
 from absl import flags as absl_flags
 
 from albert import commands
-from albert.configs import shared_flags as shared
+from albert.configs import shared_flags
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -177,9 +177,9 @@ def check_pair(kind, name, other, values, *, config):
 
 def test_flags_of_a_program_follow_pairs():
     values = absl_flags.FlagValues()
-    flags_lib.define(shared.FineTuningFlags, values)
+    flags_lib.define(shared_flags.FineTuningFlags, values)
     values(["program", "--num_train_epochs=2"])
-    flags = flags_lib.of_flags(shared.FineTuningFlags, values)
+    flags = flags_lib.of_flags(shared_flags.FineTuningFlags, values)
     assert (flags.num_train_epochs, flags.train_step) == (2.0, None)
 
 
@@ -232,9 +232,9 @@ def test_parse_expands_home(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     assert parse("--output_dir=~/Smith, J/b ,c").output_dir == "/home/me/Smith, J/b ,c"
     with pytest.raises(UserError, match="--output_dir"):
-        flags_lib.parse(shared.TrainingFlags, ["--output_dir=x/a*b"])
+        flags_lib.parse(shared_flags.TrainingFlags, ["--output_dir=x/a*b"])
     with pytest.raises(UserError, match="--output_dir"):
-        flags_lib.parse(shared.TrainingFlags, [f"--output_dir={__file__}"])
+        flags_lib.parse(shared_flags.TrainingFlags, [f"--output_dir={__file__}"])
 
 
 # ---- TOML files ----

@@ -201,11 +201,7 @@ def read_file(task: TaskSpec, path: str, split: str = "", *, names: Sequence[str
       UserError: the file is missing, lacks columns or has no example; too many rows are too short
         or too long; or a label is unknown. The message names the file and the line.
     """
-    path = os.path.expanduser(str(path))
-    parts = (files.ending(path) == parquet.ENDING and parquet.parts(path)) or [path]
-    rows = read_rows(parts)
-    if not rows:
-        raise UserError(f"'{path}' is empty.")
+    parts, rows = _read_parts(path)
     role, first = role_of(split), rows[0]
     is_labelled = role in ("train", "dev")
     columns = _find_columns(task, rows, role, names=names)
@@ -246,6 +242,53 @@ def read_file(task: TaskSpec, path: str, split: str = "", *, names: Sequence[str
     has_names = not columns.render and (columns.header or not first.is_table)
     texts = dict(zip(first.fields, first.values)) if has_names else {}
     return TaskData(examples, parts, tuple(texts[key] for key in columns[:2] if key in texts))
+
+
+def _read_parts(path: str) -> Tuple[List[str], List[Row]]:
+    """Returns the files of a path or a pattern, and their rows; UserError if there are none."""
+    path = os.path.expanduser(str(path))
+    parts = (files.ending(path) == parquet.ENDING and parquet.parts(path)) or [path]
+    rows = read_rows(parts)
+    if not rows:
+        raise UserError(f"'{path}' is empty.")
+    return parts, rows
+
+
+def declaration(path: str, known: Columns) -> Dict[str, Any]:
+    """Returns the columns and the labels of training data, as a task file has them.
+
+    The labels are "regression" if all are numbers, and not all are whole numbers.
+
+    Args:
+      path: a file, or a pattern for Parquet files.
+      known: columns to use. Without text_a, the texts have usual names.
+
+    Raises:
+      UserError: the file is missing or has no such columns.
+    """
+    rows = _read_parts(path)[1]
+    label = LABEL_NAMES if known.label is None else known.label
+    candidates = [Columns(FIRST_NAMES, SECOND_NAMES, label), Columns(TEXT_NAMES, None, label)]
+    if known.text_a is not None:
+        candidates = [known._replace(label=label)]
+    task = TaskSpec("", (), Recipe(0, 0, 0), (), tuple(candidates))
+    columns = _find_columns(task, rows, "train", names=())
+    values = (row.fields.get(columns.label) for row in rows[columns.header or 0 :])
+    texts = {label_text(value) for value in values if value not in (None, "")}
+    numbers = {text: parse_label(text, {}) for text in texts - {"nan"}}
+    labels: Any = sorted(
+        numbers, key=lambda text: (numbers[text] is None, numbers[text] or 0, text)
+    )
+    if None not in numbers.values() and any(number % 1 for number in numbers.values()):
+        labels = "regression"
+    names = rows[0].values if columns.header else list(range(len(rows[0].values)))
+    keys = dict(zip(Columns._fields[:3], columns))
+    found = {
+        name: names[key] if rows[0].is_table else key
+        for name, key in keys.items()
+        if key is not None
+    }
+    return {**found, "labels": labels}
 
 
 def _refuse_label(task: TaskSpec, row: Row, label: Any, *, is_first: bool) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from typing import Any, Optional
 
-from albert.configs import shared_flags as shared
+from albert.configs import shared_flags
 from albert.configs.shared_flags import (
     data_flag,
     evaluation_flag,
@@ -76,9 +76,7 @@ class ExitFlags(BaseFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassifierFlags(
-    shared.ExportFlags, shared.TruncationFlags, shared.TaskFlags, CustomTaskFlags, ExitFlags
-):
+class ClassifierFlags(shared_flags.ExportFlags, shared_flags.TaskFlags, CustomTaskFlags, ExitFlags):
     """The flags of run_classifier."""
 
     task_name: str = data_flag(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)
@@ -143,7 +141,7 @@ class GridFlags(BaseFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class SweepFlags(GridFlags, shared.EncoderFlags, CustomTaskFlags):  # type: ignore[misc]
+class SweepFlags(GridFlags, shared_flags.EncoderFlags, CustomTaskFlags):  # type: ignore[misc]
     """The flags of a sweep."""
 
     suite: str = data_flag("glue", "Tasks to run if --tasks is not set.", choices=sorted(SUITES))

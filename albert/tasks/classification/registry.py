@@ -164,16 +164,12 @@ def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
             "such as 0,1, or the word regression."
         )
     values = flags.to_dict()
-    columns: List[Any] = [
-        int(column) if re.fullmatch(r"-?\d+", column or "") else column
-        for column in (values[f"{name}_column"] for name in Columns._fields[:4])
-    ]
     task = TaskSpec(
         flags.name,
         () if is_regression else tuple(labels),
         _CUSTOM_RECIPE,
         folders=(flags.name,),
-        columns=(Columns(*columns)._replace(header=flags.header),),
+        columns=(columns_of(flags),),
         metrics=() if flags.metric else ("pearson" if is_regression else "eval_accuracy",),
         files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
     )
@@ -210,6 +206,15 @@ def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpe
             f"{', '.join(suitable)}{per_label}."
         )
     return task._replace(metrics=names)
+
+
+def columns_of(flags: CustomTaskFlags) -> Columns:
+    """Returns the columns that flags name; numbers are int."""
+    texts = (getattr(flags, f"{name}_column") for name in Columns._fields[:4])
+    columns: List[Any] = [
+        int(text) if re.fullmatch(r"-?\d+", text or "") else text for text in texts
+    ]
+    return Columns(*columns)._replace(header=flags.header)
 
 
 def _listed(value: Any) -> List[str]:

@@ -10,7 +10,7 @@ Dimensions: N examples.
 import functools
 import logging
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -20,14 +20,19 @@ from albert.data.record_format import FeatureSpec
 from albert.data.records import record_of
 from albert.models import inference
 from albert.tasks.classification import class_weights, predictions, registry
-from albert.tasks.classification import features as classifier_features
+from albert.tasks.classification import features as classification_features
 from albert.tasks.classification import head as classification_head
-from albert.tasks.classification.examples import InputExample, read_file
+from albert.tasks.classification.examples import (
+    Columns,
+    InputExample,
+    declaration,
+    read_file,
+)
 from albert.tasks.classification.flags import ClassifierFlags, CustomTaskFlags
 from albert.tasks.classification.task_table import described_task
 from albert.training import fine_tuned, metrics
 from albert.training.task import Outputs, Task
-from albert.util import wording
+from albert.util import files, wording
 from albert.util.errors import UserError
 from albert.util.flags import describe
 
@@ -81,8 +86,9 @@ class ClassifierTask(Task):
     flags: ClassifierFlags
     flags_class = ClassifierFlags
     description_name = "classifier.json"
-    recorded_flags = ("truncation",)
     heard_flags = ("exit_patience", "exit_threshold")
+    file_flags = {"train": "train_file", "dev": "dev_file"}
+    row_names = {2: ("text_a", "label"), 3: ("text_a", "text_b", "label")}
     description_schema = {
         "labels": [str],
         "is_pair": (bool, None),
@@ -172,7 +178,21 @@ class ClassifierTask(Task):
 
     def read_file(self, path: str) -> List[InputExample]:
         """Reads development data from a file of any name."""
-        return read_file(self.declared, path, "dev").examples
+        own = Columns("text_a", "text_b" if self.is_pair else None, "label")  # a program's rows
+        task = self.declared._replace(columns=(*self.declared.columns, own))
+        return read_file(task, path, "dev").examples
+
+    @classmethod
+    def declare_data(cls, flags: Any, paths: Mapping[str, str]) -> Dict[str, Any]:
+        """Writes a task file with the columns and labels of a custom task, unless flags do."""
+        is_custom = str(flags.task_name).strip().lower() == registry.CUSTOM
+        is_declared = flags.task_file or (flags.text_a_column and flags.labels)
+        if not is_custom or is_declared or files.gfile().isdir(paths["train"]):
+            return {}
+        path = os.path.join(flags.output_dir, "data", "task.json")
+        content = declaration(paths["train"], registry.columns_of(flags))
+        files.atomic_write_json(path, content)
+        return {"task_file": path}
 
     def parse(self, text: inference.Text) -> InputExample:
         """Returns the example for a text or a pair of texts."""
@@ -187,23 +207,15 @@ class ClassifierTask(Task):
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
-        return classifier_features.feature_spec(
-            self.flags.max_seq_length, self.is_regression, truncation=self.flags.truncation
-        )
+        return classification_features.feature_spec(self.flags.max_seq_length, self.is_regression)
 
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
-        """Returns a record for each example, or for each of its windows."""
+        """Returns a record for each example."""
         length = self.flags.max_seq_length
-        features = classifier_features.convert_examples_to_features(
-            examples,
-            self._label_ids,
-            length,
-            self.tokenizer,
-            self.name,
-            is_raw=True,
-            truncation=self.flags.truncation,
+        features = classification_features.convert_examples_to_features(
+            examples, self._label_ids, length, self.tokenizer, self.name, is_raw=True
         )
         notes = feature_cache.notes_on(features, f"{length} tokens")
         return feature_cache.Conversion(list(map(record_of, features)), notes)

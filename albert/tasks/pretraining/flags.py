@@ -5,14 +5,14 @@
 import dataclasses
 from typing import Optional
 
-from albert.configs import shared_flags as shared
+from albert.configs import shared_flags
 from albert.configs.shared_flags import data_flag, evaluation_flag, model_flag, training_flag
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class PretrainingFlags(shared.TrainingFlags):
+class PretrainingFlags(shared_flags.TrainingFlags):
     """The flags of run_pretraining."""
 
     input_file: str = data_flag(
@@ -35,7 +35,7 @@ class PretrainingFlags(shared.TrainingFlags):
     padding: str = data_flag(
         "max",
         "longest: pad to a batch's longest; bucket: group by length; max: to --max_seq_length.",
-        choices=shared.PADDINGS,
+        choices=shared_flags.PADDINGS,
     )
     spm_model_file: Optional[str] = model_flag(
         None,
@@ -72,8 +72,8 @@ class PretrainingFlags(shared.TrainingFlags):
         None, "Use only the first N layers (models with shared weights; arXiv:2010.12562).", lower=1
     )
     save_checkpoints_steps: int = flag(5000)
-    keep_checkpoint_max: int = shared.keep_checkpoint_max()
-    export_dir: Optional[str] = shared.accepted_flag(None)
+    keep_checkpoint_max: int = shared_flags.keep_checkpoint_max()
+    export_dir: Optional[str] = shared_flags.accepted_flag(None)
 
     @property
     def last_step(self) -> int:

@@ -5,13 +5,13 @@
 import dataclasses
 from typing import Optional
 
-from albert.configs import shared_flags as shared
+from albert.configs import shared_flags
 from albert.configs.shared_flags import data_flag, output_flag, training_flag
 from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class RaceFlags(shared.TruncationFlags, shared.TaskFlags):
+class RaceFlags(shared_flags.TaskFlags):
     """The flags of run_race."""
 
     data_dir: str = data_flag(None, "Folder RACE, or its parent folder.", path=True, required=True)
@@ -35,7 +35,7 @@ class RaceFlags(shared.TruncationFlags, shared.TaskFlags):
     train_step: int = flag(12000)
     warmup_step: int = flag(1000)
     save_checkpoints_steps: int = flag(100)
-    num_keep_checkpoint: int = shared.keep_checkpoint_max()
+    num_keep_checkpoint: int = shared_flags.keep_checkpoint_max()
 
     @property
     def keep_checkpoint_max(self) -> int:  # type: ignore[override]

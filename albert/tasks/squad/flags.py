@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from typing import Optional
 
-from albert.configs import shared_flags as shared
+from albert.configs import shared_flags
 from albert.configs.shared_flags import accepted_flag, data_flag, evaluation_flag, training_flag
 from albert.util.flags import flag
 
@@ -14,7 +14,7 @@ _file = functools.partial(data_flag, None, path=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class SquadFlags(shared.ExportFlags, shared.FineTuningFlags):
+class SquadFlags(shared_flags.ExportFlags, shared_flags.FineTuningFlags):
     """The flags that both scripts share."""
 
     train_file: Optional[str] = _file("SQuAD file to train on.")

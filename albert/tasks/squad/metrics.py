@@ -9,6 +9,7 @@ answer; "" means "no answer".
 """
 
 import collections
+import difflib
 import logging
 import re
 import string
@@ -20,6 +21,15 @@ _LOGGER = logging.getLogger("albert")
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+# Characters that count as words: Chinese characters, kana and Hangul.
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
+_IGNORED = str.maketrans("", "", "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』")
+_CHARACTER = re.compile(f"[{_CJK}]")
+# Words as NLTK's: 1,000 and U.S. are one, and a full stop at the end is another.
+_SEGMENT = re.compile(
+    rf"[{_CJK}]|(?:[^{_CJK}\s.,;@#$%&?!()\[\]{{}}<>\"–—]|,(?=\d)|\.(?!\.|\s*(?:[{_CJK}]|$)))+|\.+|\S"
+)
 
 Dataset = Union[Mapping[str, Sequence[str]], Sequence[Mapping[str, Any]]]
 Answers = Mapping[str, str]  # by question ID
@@ -76,6 +86,33 @@ def compute_f1(a_gold: str, a_pred: str) -> float:
     """Returns `f1_score`. If either text has no words, returns 1 if both have none, else 0."""
     predicted, right = get_tokens(a_pred), get_tokens(a_gold)
     return f1_score(a_pred, a_gold) if predicted and right else float(predicted == right)
+
+
+def has_cjk(text: str) -> bool:
+    """Returns whether a text has Chinese characters, kana or Hangul."""
+    return bool(_CHARACTER.search(text))
+
+
+def character_f1(prediction: str, ground_truth: str) -> float:
+    """Returns the F1 of both texts' longest common part, as cmrc2018_evaluate.py counts it.
+
+    The units are Chinese characters, kana, Hangul, and the words of other scripts. If either text
+    is empty, returns 1 if both are, else 0.
+    """
+    if not (prediction and ground_truth):
+        return float(prediction == ground_truth)
+    predicted, right = (
+        _SEGMENT.findall(text.lower().translate(_IGNORED)) for text in (prediction, ground_truth)
+    )
+    matcher = difflib.SequenceMatcher(None, predicted, right, autojunk=False)
+    common = matcher.find_longest_match(0, len(predicted), 0, len(right)).size
+    return 2 * common / max(len(predicted) + len(right), 1)
+
+
+def mean_character_f1(dataset: Dataset, predictions: Answers) -> float:
+    """Returns the mean `character_f1` in percent; the right answer to some questions may be ""."""
+    gold = {qas_id: answers or [""] for qas_id, answers in gold_answers(dataset).items()}
+    return 100.0 * sum(_best_scores(character_f1, gold, predictions).values()) / len(gold)
 
 
 def metric_max_over_ground_truths(

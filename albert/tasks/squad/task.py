@@ -45,6 +45,7 @@ class SquadTask(Task):
     flags: SquadFlags
     description_name = "squad.json"
     best_metric = "f1"
+    file_flags = {"train": "train_file", "dev": "predict_file"}
     sequences = squad_features.SQUAD_SEQUENCES
     heard_flags: Tuple[str, ...] = ("n_best_size", "max_answer_length")
     recorded_flags: Tuple[str, ...] = (*_LENGTHS, *heard_flags)
@@ -168,6 +169,16 @@ def _gold(examples: Sequence[SquadExample]) -> Dict[str, Sequence[str]]:
     return {example.qas_id: example.answers for example in examples}
 
 
+def _character_scores(
+    examples: Sequence[SquadExample], texts: squad_metrics.Answers
+) -> Dict[str, float]:
+    """Returns F1 by character if most questions are Chinese, Japanese or Korean; otherwise {}."""
+    count = sum(squad_metrics.has_cjk(example.question_text) for example in examples)
+    if 2 * count <= len(examples):
+        return {}
+    return {"character_f1": squad_metrics.mean_character_f1(_gold(examples), texts)}
+
+
 class SquadV1(SquadTask):
     """SQuAD v1.1: every question has an answer."""
 
@@ -191,9 +202,10 @@ class SquadV1(SquadTask):
         return output._replace(outputs={**output.outputs, **logits})
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
-        """Returns the scores of the official script."""
+        """Returns the scores of the official script, and F1 by character."""
         texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
-        return squad_metrics.evaluate_v1(_gold(examples), texts)
+        scores = squad_metrics.evaluate_v1(_gold(examples), texts)
+        return {**scores, **_character_scores(examples, texts)}
 
 
 class SquadV2(SquadTask):
@@ -237,7 +249,8 @@ class SquadV2(SquadTask):
         threshold = self.threshold()
         answers = decoding.with_threshold(answers, threshold)
         texts, *_ = decoding.file_contents(examples, answers).values()
-        return {**squad_metrics.evaluate_v2(gold, texts, null_odds), _THRESHOLD: threshold}
+        scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
+        return {**scores, **_character_scores(examples, texts), _THRESHOLD: threshold}
 
     def predictions(
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs

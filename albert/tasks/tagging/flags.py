@@ -5,14 +5,14 @@
 import dataclasses
 from typing import Optional
 
-from albert.configs import shared_flags as shared
+from albert.configs import shared_flags
 from albert.configs.shared_flags import data_flag, evaluation_flag
 from albert.tasks.tagging import schemes
 from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class TaggerFlags(shared.ExportFlags, shared.TaskFlags):
+class TaggerFlags(shared_flags.ExportFlags, shared_flags.TaskFlags):
     """The flags of run_tagger."""
 
     data_dir: str = data_flag(

@@ -55,6 +55,8 @@ class TaggingTask(Task):
     name = "tagging"
     description_name = "tagging.json"
     best_metric = "f1"
+    file_flags = {"train": "train_file", "dev": "dev_file"}
+    row_names = {2: ("tokens", "tags")}
     sequences = (*SEQUENCES, "label_ids")
     heard_flags = ("tag_scheme", "valid_tags")
     description_schema = {

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from albert.commands.demo import corpus as stories
+from albert.commands.demo import corpus as demo_corpus
 from tests.support.recorded import assert_checksum
 
 COUNT = 400
@@ -19,7 +19,7 @@ def language(request):
 
 @pytest.fixture(scope="module")
 def corpus(language):
-    return stories.make_stories(language, COUNT)
+    return demo_corpus.make_stories(language, COUNT)
 
 
 def all_sentences(documents):
@@ -29,7 +29,7 @@ def all_sentences(documents):
 def test_stories_of_a_seed():
     # Numbers of `random.random` are the same since Python 3.2; what a choice makes of them is not.
     first, other = (
-        "\n".join(all_sentences(stories.make_stories("en", 50, seed=seed).training))
+        "\n".join(all_sentences(demo_corpus.make_stories("en", 50, seed=seed).training))
         for seed in (7, 8)
     )
     # If the stories change, say so in CHANGELOG.md.
@@ -88,14 +88,14 @@ def test_prose_of_a_library(tmp_path, monkeypatch):
         '   assert_stmt ::= "assert" expression\n\n'
         'The simple form of the statement is equivalent to an "if" statement.\n'
     )
-    monkeypatch.setattr(stories.topics, "topics", {"assert": statement})
+    monkeypatch.setattr(demo_corpus.topics, "topics", {"assert": statement})
     for name, content in {"spam.py": SPAM, "broken.py": "def :", "test/ham.py": SPAM}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content, encoding="utf-8")
-    corpus = stories.read_prose(str(tmp_path))
+    corpus = demo_corpus.read_prose(str(tmp_path))
     topic, fry, spam = sorted(corpus.training + corpus.held_out)
     sentences = ["This module keeps spam fresh for as long as it is needed."]
-    assert spam == stories.Document("spam.py", [*sentences, "It was written by hand."])
+    assert spam == demo_corpus.Document("spam.py", [*sentences, "It was written by hand."])
     assert fry.sentences == [
         "Fry spam for some minutes, e.g. Three of them.",
         "Return the pan to its place when the work is done.",
@@ -112,4 +112,4 @@ def test_extract_sentences_leaves_out_others():
 no capital letter at the start of this one.
 No full stop at the end of this one
 spam = fry(pan[0], 3) * minutes if x_y else {}."""
-    assert [stories.extract_sentences(text) for text in others.splitlines()] == [[]] * 4
+    assert [demo_corpus.extract_sentences(text) for text in others.splitlines()] == [[]] * 4

@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils
 from albert.data.records import PaddingInputExample
-from albert.tasks.classification import features as classifier_features
+from albert.tasks.classification import features as classification_features
 from albert.tasks.classification import registry
 from albert.tasks.classification.examples import InputExample
 from albert.tasks.classification.flags import ClassifierFlags
@@ -45,7 +45,7 @@ def write(examples, path, *, labels=BINARY, length=16, tokenizer=None):
 
 def write_prepared(examples, path, *, labels=BINARY, length, tokenizer):
     """The path of what programs make of prepared examples."""
-    classifier_features.file_based_convert_examples_to_features(
+    classification_features.file_based_convert_examples_to_features(
         examples, labels, length, tokenizer, str(path), ""
     )
     return path
@@ -61,7 +61,7 @@ def test_truncated_lengths():
         *kept, available = given
         while sum(kept) > available:
             kept[kept[0] <= kept[1]] -= 1
-        assert classifier_features.truncated_lengths(*given) == tuple(kept)
+        assert classification_features.truncated_lengths(*given) == tuple(kept)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_truncated_lengths():
 def test_convert_single_example_label_ids(label, labels, expected):
     def convert(label):
         example = InputExample("g", "a", None, label)
-        return classifier_features.convert_single_example(0, example, labels, 16, spm(), "mrpc")
+        return classification_features.convert_single_example(0, example, labels, 16, spm(), "mrpc")
 
     found = convert(label).label_id
     assert (found, type(found)) == (expected, type(expected))
@@ -90,7 +90,7 @@ def test_feature_spec_parses_records(label, labels, tmp_path, caplog):
     caplog.set_level("INFO")
     built = write(examples, tmp_path / "a.tf_record", labels=labels)
     assert "1 x cut to 16 tokens" in caplog.text
-    spec = classifier_features.feature_spec(16, labels == [None])
+    spec = classification_features.feature_spec(16, labels == [None])
     with graphs.new_session() as session:
         parsed = session.run(spec.parse_batch(list(tf.python_io.tf_record_iterator(built.path))))
     assert parsed["input_mask"].tolist() == [[1] * 16, [0] * 16]
@@ -130,7 +130,7 @@ def test_features_equal_handmade_numbers(vocabulary, tokenizer, tmp_path):
         raw = InputExample("g", row["text_a"], row["text_b"], row["label"])
         of_length_24 += [raw] * (length == 24)
         for example, is_raw in ((raw, True), (prepared(raw, tokenizer()), False)):
-            (features,) = classifier_features.convert_examples_to_features(
+            (features,) = classification_features.convert_examples_to_features(
                 [example], BINARY, length, tokenizer(), "mrpc", is_raw=is_raw
             )
             for name in (*SEQUENCES, "label_id"):
@@ -177,56 +177,3 @@ def test_labels_are_numbered_once_for_all_examples():
     task.labels = Labels(task.labels)
     records = task.encode([InputExample("0", "a", None, "b"), InputExample("1", "a")], True).records
     assert [record["label_ids"] for record in records] == [[1], [0]]
-
-
-def segments_of(records, tokenizer):
-    """The words of each segment of records."""
-    texts = []
-    for record in records:
-        used = sum(record["input_mask"])
-        tokens = tokenizer.convert_ids_to_tokens(record["input_ids"][:used])
-        texts.append("".join(tokens[1:-1]).split("[SEP]"))
-    return texts
-
-
-def encoded(truncation, example, length):
-    """The records and notes of an example."""
-    flags = ClassifierFlags(max_seq_length=length, truncation=truncation)
-    return ClassifierTask(flags, wordpiece(), {"task": "t", "labels": BINARY}).encode(
-        [example], True
-    )
-
-
-def test_truncation_decides_what_is_kept_of_a_long_text():
-    tokenizer, example = wordpiece(), InputExample("", "a b c d e f g", label="1")
-    for truncation, expected in (
-        ("end", [["abcde"]]),
-        ("head_tail", [["abefg"]]),
-        ("windows", [["abcde"], ["cdefg"]]),
-    ):
-        records, notes = encoded(truncation, example, 7)
-        assert segments_of(records, tokenizer) == expected
-        note = {"read in windows": 1} if truncation == "windows" else {}
-        assert notes == {"cut to 7 tokens": 1 - len(note), "empty": 0, **note}
-        assert [record["num_windows"] for record in records] == [[len(expected)]] * len(expected)
-        assert all(record["label_ids"] == [1] for record in records)
-
-
-def test_windows_of_a_pair_move_over_the_longer_text():
-    tokenizer = wordpiece()
-    for pair, expected, is_cut in (
-        (("a b", "c d e f g"), [["ab", "cdef"], ["ab", "defg"]], 0),
-        (("a b c d e", ""), [["abcde", ""]], 0),
-        (("a b c d e", "f g h i"), [["abc", "fgh"], ["cde", "fgh"]], 1),
-    ):
-        records, notes = encoded("windows", InputExample("", *pair), 9)
-        assert segments_of(records, tokenizer) == expected
-        assert notes["cut to 9 tokens"] == is_cut and notes["empty"] == (not pair[1])
-
-
-def test_truncation_is_recorded_unless_it_is_the_usual_one():
-    for truncation, recorded in (("end", None), ("windows", "windows")):
-        flags = ClassifierFlags(truncation=truncation)
-        task = ClassifierTask(flags, spm(), {"task": "t", "labels": BINARY})
-        assert task.describe().get("truncation") == recorded
-        assert ("num_windows" in task.spec(True).names) == (truncation == "windows")

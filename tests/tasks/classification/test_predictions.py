@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from albert.tasks.classification import examples, registry
-from albert.tasks.classification import predictions as classifier_predictions
+from albert.tasks.classification import predictions as classification_predictions
 from albert.tasks.classification.examples import InputExample
 from albert.tasks.classification.task import ClassifierTask
 from albert.training import metrics
@@ -24,7 +24,7 @@ def test_split_files_of_each_task(given):
     rows = [InputExample(guid, "a") for guid in given["guids"]]
     outputs = {name: np.array(given[name]) for name in ("probabilities", "predictions")}
     task = registry.get_task(given["task"])
-    found = classifier_predictions.split_files(task, rows, outputs, split=given["split"])
+    found = classification_predictions.split_files(task, rows, outputs, split=given["split"])
     assert found == given["files"]
 
 
@@ -53,7 +53,7 @@ def test_clue_files_have_the_names_of_its_page(name, file, expected, tmp_path):
 def test_glue_files_have_the_names_of_its_page():
     names = ["AX", "CoLA", "MNLI-m", "MNLI-mm", "MRPC", "QNLI", "QQP", "RTE", "SST-2", "STS-B"]
     expected = [f"{name}.tsv" for name in (*names, "WNLI")]
-    assert list(classifier_predictions.GLUE_SUBMISSION_FILES) == expected
+    assert list(classification_predictions.GLUE_SUBMISSION_FILES) == expected
 
 
 @pytest.mark.parametrize("count", [3, 5000])
@@ -61,8 +61,9 @@ def test_confusions_are_a_matrix_or_pairs_of_many_labels(count):
     labels = [f"label {number}" for number in range(count)]
     right, predicted = np.array([1, 0, 1, 0]), np.array([1, 2, 1, 0])
     content = metrics.confusion_matrix(labels, right, predicted)
-    if count == 3:  # labels in rows
-        assert content == {"labels": labels, "matrix": [[1, 0, 1], [0, 2, 0], [0, 0, 0]]}
+    if count == 3:
+        assert (content["labels"], content["rows"]) == (labels, "labels")
+        assert content["matrix"] == [[1, 0, 1], [0, 2, 0], [0, 0, 0]]
         return
     pairs = [["label 0", "label 0", 1], ["label 0", "label 2", 1], ["label 1", "label 1", 2]]
     assert content == {"pairs": pairs}
@@ -74,7 +75,7 @@ def test_zip_glue_submission_is_reproducible(tmp_path):
         path.write_text(path.stem)
     archives = [tmp_path / "glue.zip", tmp_path / "again.zip"]
     for archive in archives:
-        missing = classifier_predictions.zip_glue_submission(str(archive), map(str, paths))
+        missing = classification_predictions.zip_glue_submission(str(archive), map(str, paths))
         assert len(missing) == 9 and "MNLI-mm.tsv" in missing
     with zipfile.ZipFile(archives[0]) as archive:
         found = {name: archive.read(name) for name in archive.namelist()}

@@ -11,7 +11,7 @@ import albert
 from albert import run_tagger
 from albert.tasks.tagging import examples as tagging_examples
 from albert.tasks.tagging import schemes
-from albert.tasks.tagging import task as tagging
+from albert.tasks.tagging import task as tagging_task
 from albert.training import metrics
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -166,14 +166,14 @@ def test_flags_name_the_files_and_the_log_too(tmp_path, caplog):
         data_dir=str(tmp_path), do_train=True, train_file="train_dev.txt", dev_file="a.txt"
     )
     caplog.set_level("INFO", "albert")
-    task = tagging.TaggingTask(flags, None, {})
+    task = tagging_task.TaggingTask(flags, None, {})
     assert task.examples("dev")[0].tags == ("I-PER",)
     assert all(text in caplog.text for text in ("train_dev.txt", "a.txt", "BIO"))
     assert task.describe()["tag_scheme"] == "BIO"
-    other = tagging.TaggingTask(flags.replace(dev_file="b.txt"), None, {})
+    other = tagging_task.TaggingTask(flags.replace(dev_file="b.txt"), None, {})
     with pytest.raises(ValueError, match="b.txt.*'PER'"):
         other.examples("dev")
-    plain = tagging.TaggingTask(flags, None, {"labels": ["O", "B-PER"], "tag_scheme": "plain"})
+    plain = tagging_task.TaggingTask(flags, None, {"labels": ["O", "B-PER"], "tag_scheme": "plain"})
     assert plain.scheme.entities(["B-PER"]) == [("B-PER", 0, 0)]
 
 
@@ -181,12 +181,12 @@ def test_tag_that_fits_no_scheme_is_named_with_its_line(tmp_path):
     write(tmp_path / "train.tsv", "# x\nWort\tArt\nAna\tB-PER\n\nAna\tB-PER\n")
     flags = run_tagger.Flags(data_dir=str(tmp_path), do_train=True)
     with pytest.raises(UserError, match="train.tsv:2.*'Art'"):
-        tagging.TaggingTask(flags, None, {})
+        tagging_task.TaggingTask(flags, None, {})
 
 
 @pytest.mark.parametrize("word", ["", " ", "\t", "a\nb"])
 def test_list_with_a_word_that_is_none_is_refused(word):
-    task = tagging.TaggingTask(run_tagger.Flags(), None, {"labels": ["O", "B-PER"]})
+    task = tagging_task.TaggingTask(run_tagger.Flags(), None, {"labels": ["O", "B-PER"]})
     assert task.parse(["a", "\u3000"]).words == ["a", "\u3000"]
     with pytest.raises(UserError):
         task.parse(["a", word])
@@ -241,7 +241,7 @@ def test_entities_have_character_offsets():
 @pytest.mark.parametrize("length", [4, 9, 64])
 def test_encode_labels_first_pieces(length):
     flags = run_tagger.Flags(max_seq_length=length)
-    task = tagging.TaggingTask(flags, squad_data.sentencepiece(), {"labels": ["O", "B-PER"]})
+    task = tagging_task.TaggingTask(flags, squad_data.sentencepiece(), {"labels": ["O", "B-PER"]})
     words = ["the", "\u200b", *["wonderfulness"] * 5, "king"]
     examples = [
         tagging_examples.of_words(words, ["O", *["B-PER"] * 7]),
@@ -328,7 +328,7 @@ def test_only_invalid_sequences_change(tmp_path):
     tags = [["B-PER", "I-PER", "O"], ["O", "I-PER", "O"], ["I-PER"] * 5, ["B-PER", "I-PER"] * 2]
     for valid_tags in (True, False):
         flags = run_tagger.Flags(max_seq_length=4, valid_tags=valid_tags)  # parts of two words
-        task = tagging.TaggingTask(flags, squad_data.sentencepiece(), labels)
+        task = tagging_task.TaggingTask(flags, squad_data.sentencepiece(), labels)
         sentences, outputs = tagging_outputs(task, tags, 4)
         found = [one.tags for one in task.decode(sentences, outputs)]
         assert found[0] == tags[0] and found[3] == tags[3]
@@ -344,13 +344,13 @@ def test_only_invalid_sequences_change(tmp_path):
 def test_data_in_iob1_turn_valid_tags_off(tmp_path):
     write(tmp_path / "train.conll", "a I-PER\nb B-PER\n\na I-PER\n")
     arguments = {"data_dir": str(tmp_path), "do_train": True}
-    task = tagging.TaggingTask(run_tagger.Flags(**arguments), None, {})
+    task = tagging_task.TaggingTask(run_tagger.Flags(**arguments), None, {})
     description = task.describe()
     assert (task.decoding()["valid_tags"], description["valid_tags"]) == (False, False)
-    loaded = tagging.TaggingTask(run_tagger.Flags(), None, description)
+    loaded = tagging_task.TaggingTask(run_tagger.Flags(), None, description)
     asked = flags_lib.make(run_tagger.Flags, valid_tags=True, do_train=False, output_dir="a")
     assert not loaded.decoding()["valid_tags"]
-    assert tagging.TaggingTask(asked, None, description).decoding()["valid_tags"]
+    assert tagging_task.TaggingTask(asked, None, description).decoding()["valid_tags"]
 
 
 def test_label_pairs_are_those_of_words():

@@ -1,0 +1,234 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Training from a program: the same as the script's, of any task, stopped by a callback."""
+
+import importlib
+import random
+
+import pytest
+
+import albert
+from albert import run_classifier
+from albert.tasks.classification.task import ClassifierTask
+from albert.tasks.tagging.task import TaggingTask
+from albert.training import evaluation, labelled_data
+from albert.util import files
+from albert.util import flags as flags_lib
+from albert.util.errors import UserError
+from tests.support import classification_data, race_data, read_json, squad_data
+from tests.training import test_fine_tuning_tutorial as tutorial
+
+slow = pytest.mark.slow
+FLAGS = {
+    "spm_model_file": str(classification_data.VOCABULARY),
+    "max_seq_length": 32,
+    "train_batch_size": 4,
+    "learning_rate": 0.003,
+    "train_step": 6,
+    "warmup_step": 1,
+    "save_checkpoints_steps": 2,
+    "use_xla": False,
+}
+
+
+def rows(count, seed=0):
+    generator = random.Random(seed)
+    words = [generator.choice(["bird", "king"]) for _ in range(count)]
+    return [(classification_data.text(generator, word), word) for word in words]
+
+
+TRAIN, DEV = rows(32), rows(12, seed=1)
+
+
+def fine_tune(folder, train=TRAIN, dev=DEV, **flags):
+    config = classification_data.write_config(folder)
+    flags = {**FLAGS, "albert_config_file": config, **flags}
+    return albert.fine_tune(train, dev, output_dir=str(folder / "out"), **flags)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The folder of a training that a callback saw, its model, and what the callback got."""
+    folder, calls = tmp_path_factory.mktemp("trained"), []
+    model = fine_tune(folder, callback=lambda *call: calls.append(call))
+    return folder, model, calls
+
+
+@slow
+def test_folder_equals_the_script_that_run_toml_repeats(trained, tmp_path):
+    folder, again = trained[0] / "out", tmp_path / "out"
+    arguments = [f"--config={folder}/run.toml", f"--output_dir={again}"]
+    run_classifier.classify(flags_lib.parse(run_classifier.Flags, arguments))
+    own = {"run.toml", "run_summary.json", "training_curve.csv"}  # folder's name, times
+    both = [folder, again]
+    names, same = ({path.name for path in place.glob("[!e]*.*")} - own for place in both)
+    assert names == same and "model.ckpt-best.index" in same
+    for name in {"eval_results.json", *same} - {
+        f"model.ckpt-{n}.meta" for n in (0, 2, 4, 6, "best")
+    }:
+        assert (again / name).read_bytes() == (folder / name).read_bytes(), name
+    first, *lines = (folder / "run.toml").read_text().splitlines()
+    assert "python -m albert.run_classifier --config=" in first
+    assert (
+        lines == (again / "run.toml").read_text().replace(str(again), str(folder)).splitlines()[1:]
+    )
+
+
+@slow
+def test_callback_gets_each_evaluation_and_the_model_measures_alike(trained):
+    folder, model, calls = trained
+    assert calls == evaluation.read_results(str(folder / "out"))
+    assert [step for step, _ in calls] == [2, 4, 6]
+    best = read_json(folder / "out" / "run_summary.json")["metrics"]
+    best.pop("global_step")
+    assert model.evaluate(DEV) == pytest.approx(best, abs=1e-6)
+    frame = pytest.importorskip("pandas").DataFrame(DEV, columns=["text_a", "label"])
+    assert model.evaluate(frame) == model.evaluate(DEV)
+    assert len(model.predict([text for text, _ in DEV])) == len(DEV)
+
+
+@slow
+def test_callback_stops_the_training_which_resumes_later(trained, tmp_path):
+    fine_tune(tmp_path, callback=lambda step, metrics: step < 4)
+    assert [step for step, _ in evaluation.read_results(str(tmp_path / "out"))] == [2, 4]
+    fine_tune(tmp_path)
+    for name in ("model.ckpt-6.data-00000-of-00001", "eval_results.json"):
+        assert files.sha256(f"{tmp_path}/out/{name}") == files.sha256(f"{trained[0]}/out/{name}")
+
+
+def squad_rows():
+    texts = ("king", "bird", "old town", "river")
+    asked = [
+        dict(squad_data.answered(f"q{n}", squad_data.CONTEXT, text, f"which {text} ?"))
+        for n, text in enumerate(texts)
+    ]
+    return [dict(row, context=squad_data.CONTEXT) for row in asked]
+
+
+def tagged():
+    return [(["king", "went", "to", "river"], ["B-PER", "O", "O", "B-LOC"])] * 4
+
+
+TASKS = {
+    "squad_v2": (squad_rows, ("who ?", squad_data.CONTEXT)),
+    "tagging": (tagged, "the king went"),
+    "race": (
+        lambda: [race_data.passage(f"{n}", random.Random(n)) for n in range(4)],
+        ("a b", "who ?", list("abcd")),
+    ),
+}
+
+
+@slow
+@pytest.mark.parametrize("task", TASKS)
+def test_other_tasks_train_on_rows_and_measure(task, tmp_path):
+    make_rows, text = TASKS[task]
+    lengths = {"squad_v2": {"doc_stride": 8, "max_query_length": 8}, "race": {"max_qa_length": 12}}
+    model = fine_tune(tmp_path, make_rows(), make_rows(), task=task, **lengths.get(task, {}))
+    best = read_json(tmp_path / "out" / "run_summary.json")["metrics"]
+    measured = model.evaluate(make_rows())
+    assert {**best, **measured} == pytest.approx(best, abs=1e-5) and len(measured) > 2
+    assert len(model.predict([text])) == 1
+
+
+@slow
+def test_a_class_of_ones_own_trains_on_rows(tmp_path, monkeypatch):
+    (tmp_path / "own_topics.py").write_text(tutorial.code(), encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = importlib.import_module("own_topics")
+    data = [{"text": "the king", "topics": ["money"]}, {"text": "a bird", "topics": ["sport"]}] * 4
+    model = fine_tune(tmp_path, data, data, task=module.Topics)
+    assert model.evaluate(data).keys() == {"exact", "eval_loss"}
+    assert len(model.predict(["the king"])) == 1
+
+
+# ---- data and flags ----
+
+
+def flags_for(folder, train, dev=None, kind=ClassifierTask, **flags):
+    flags = {"task_name": "custom", "albert_dir": "base_v2", **flags}
+    return labelled_data.flags_for(kind, train, dev, output_dir=str(folder), **flags)
+
+
+def test_rows_of_each_kind_are_the_same_file(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    dicts = [{"text_a": text, "label": label} for text, label in DEV]
+    kinds = [DEV, dicts, pandas.DataFrame(dicts)]
+    for number, kind in enumerate(kinds):
+        flags_for(tmp_path / str(number), kind)
+    contents = {(tmp_path / str(n) / "data" / "train.jsonl").read_text() for n in range(3)}
+    assert len(contents) == 1
+    path = tmp_path / "0" / "data" / "train.jsonl"
+    made = flags_for(tmp_path / "3", path, path)
+    assert made.do_train and made.do_eval and made.train_step == run_classifier.Flags.train_step
+
+
+@pytest.mark.parametrize(
+    "labels, expected",
+    [
+        ([2, 10, 1], ["1", "2", "10"]),
+        ([True, False, True], ["false", "true"]),
+        ([0.5, 2.0, 1.0], "regression"),
+        (["b, c", "a", "b, c"], ["a", "b, c"]),
+    ],
+)
+def test_labels_of_rows_declare_the_task(labels, expected, tmp_path):
+    pairs = [("a", "b", label) for label in labels]
+    flags = flags_for(tmp_path, pairs)
+    assert read_json(flags.task_file) == {
+        "text_a": "text_a",
+        "text_b": "text_b",
+        "label": "label",
+        "labels": expected,
+    }
+
+
+def test_columns_of_a_table_are_found_or_named(tmp_path):
+    path = tmp_path / "my.csv"
+    path.write_text("review,stars,label\ngood,5,x\nbad,1,y\n")
+    flags = flags_for(tmp_path, path)
+    assert (flags.data_dir, flags.train_file) == (str(tmp_path), "my.csv")
+    assert read_json(flags.task_file) == {
+        "text_a": "review",
+        "label": "label",
+        "labels": ["x", "y"],
+    }
+    named = flags_for(tmp_path, path, text_a_column="0", label_column="stars")
+    assert read_json(named.task_file)["labels"] == ["1", "5"]
+    with pytest.raises(UserError, match="my.csv:1.*review"):
+        flags_for(tmp_path, path, text_a_column="text")
+
+
+@pytest.mark.parametrize(
+    "train, flags, words",
+    [
+        (DEV, {"learning_rat": 1}, "learning_rat.*learning_rate"),
+        (DEV, {"learning_rate": "fast"}, "learning_rate"),
+        ([("a", "x"), ("b",)], {}, "Row 2"),
+        ([("a", "x"), (object(), "y")], {}, "Row 2"),
+        ([("a", "x"), ("b", "x")], {"label_column": "stars"}, "stars"),
+    ],
+)
+def test_wrong_flags_and_rows_are_named(train, flags, words, tmp_path):
+    with pytest.raises(UserError, match=words):
+        flags_for(tmp_path, train, **flags)
+
+
+def test_file_of_a_task_that_reads_folders_is_refused(tmp_path):
+    with pytest.raises(UserError, match="folder"):
+        labelled_data.flags_for(
+            importlib.import_module("albert.tasks.race.task").RaceTask,
+            tmp_path / "train.txt",
+            output_dir=tmp_path,
+            albert_dir="base_v2",
+        )
+    made = labelled_data.flags_for(
+        TaggingTask, tagged(), output_dir=tmp_path, albert_dir="base_v2", labels=None
+    )
+    assert made.data_dir == str(tmp_path / "data") and not made.do_eval
+
+
+@slow
+def test_other_rows_in_a_trained_folder_are_refused(trained):
+    with pytest.raises(UserError, match="output_dir"):
+        fine_tune(trained[0], DEV)
