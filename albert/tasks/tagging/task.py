@@ -190,13 +190,8 @@ class TaggingTask(Task):
         if self._costs is None:
             return right, predicted
         _, logits = metrics.label_pairs({**outputs, "predictions": outputs["logits"]})  # [N, L]
-        end = 0
-        for sentence in examples:
-            start, end = end, end + len(sentence.words)
-            predicted[start:end] = decoding.valid_tags(
-                predicted[start:end], logits[start:end], self._costs
-            )
-        return right, predicted
+        lengths = [len(sentence.words) for sentence in examples]
+        return right, decoding.valid_tags(predicted, logits, self._costs, lengths=lengths)
 
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities. Outputs at first tokens are in the order of the words."""

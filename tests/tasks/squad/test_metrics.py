@@ -84,7 +84,8 @@ def test_character_f1_equals_cmrc():
         texts = [question["answers"][0]["text"] for question in paragraph["qas"]]
         texts += re.split("[。，]", paragraph["context"])[:3]
         for prediction, right in zip(texts, [text[1:] or "a" for text in texts] + texts[::-1]):
-            if '"' not in prediction + right:  # which NLTK writes as `` and ''
+            # NLTK writes quotes as `` and ''. Its versions differ in dashes.
+            if not {*prediction + right} & {*'"–—'}:
                 expected = pytest.approx(cmrc_f1(prediction, right))
                 assert metrics.character_f1(prediction, right) == expected
 

@@ -47,7 +47,7 @@ def test_best_valid_sequence_is_the_best_of_all(name):
             ),
             key=lambda numbers: logits[range(length), numbers].sum(dtype=np.float64),
         )
-        assert decoding.valid_tags(best, logits, costs).tolist() == list(expected)
+        assert decoding.valid_tags(best, logits, costs, lengths=[length]).tolist() == list(expected)
         changes += list(expected) != best.tolist()
     assert 0 < changes < 20
 
@@ -56,7 +56,11 @@ def test_labels_without_a_valid_sequence_give_the_fewest_errors():
     labels = ["B-PER", "E-PER"]
     costs = decoding.transition_costs(schemes.find(labels), labels)
     logits = np.array([[0, 3], [0, 1], [0, 1]])
-    assert decoding.valid_tags(np.array([1, 1, 1]), logits, costs).tolist() == [1, 0, 1]
+    assert decoding.valid_tags(np.array([1, 1, 1]), logits, costs, lengths=[0, 3]).tolist() == [
+        1,
+        0,
+        1,
+    ]
 
 
 @pytest.mark.parametrize(
