@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import albert
+from albert import run_race
 from albert.tasks.race import examples
 from albert.tasks.race import task as race_task
-from tests.support import read_json
+from tests.support import read_json, training_scripts
 
 
 @pytest.fixture
@@ -78,3 +79,20 @@ def test_measure_skips_questions_without_an_answer():
     measured = object.__new__(race_task.RaceTask).measure(questions, outputs)
     assert (measured["eval_accuracy_middle"], measured["eval_accuracy_high"]) == (1, 0.5)
     assert (measured["eval_accuracy"], measured["eval_loss"]) == pytest.approx((2 / 3, 5 / 3))
+
+
+@pytest.mark.slow
+def test_windows_of_an_article_are_trained_on_and_averaged(training_data, questions, tmp_path):
+    arguments = "--max_seq_length=26 --truncation=windows --do_predict"
+    flags = training_scripts.settings_for("run_race", training_data, tmp_path, arguments)
+    outcome = run_race.answer(flags.replace(num_train_epochs=1.0))
+    asked = [(item.context_sentence, "", item.endings) for item in questions]
+    train = examples.read_examples(str(training_data), "train")
+    with albert.load(str(tmp_path)) as model:
+        found = [item.probabilities for item in model.predict(asked)]
+        test_count, train_count = (
+            len(model.task.encode(items, False).records) for items in (questions, train)
+        )
+    np.testing.assert_allclose(found, np.loadtxt(tmp_path / "test_results.tsv"), atol=1e-5)
+    assert test_count > len(questions) and train_count > len(train)
+    assert outcome.evaluation.results[-1].step == train_count // 4

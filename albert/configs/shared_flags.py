@@ -13,6 +13,7 @@ from albert.util.flags import BELOW_ONE, LARGEST, SMALLEST, WITHOUT_EFFECT, Base
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
 PADDINGS = ("longest", "bucket", "max")
+END, HEAD_TAIL, WINDOWS = TRUNCATIONS = ("end", "head_tail", "windows")
 DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
 data_flag = functools.partial(flag, group="Data")
@@ -200,6 +201,7 @@ class FineTuningFlags(TrainingFlags, EncoderFlags):
     do_eval = False
     export_dir = None  # type: Optional[str]
     keep_checkpoint_max = 0
+    truncation = END
 
     max_seq_length: int = flag(512, "Maximum tokens per input; longer inputs are cut.")
     do_predict: bool = flag(False, "Predict with the best checkpoint.", group="What to do")
@@ -239,6 +241,17 @@ class TaskFlags(FineTuningFlags):
 
     do_eval: bool = flag(False, "Evaluate every checkpoint in --output_dir.", group="What to do")
     eval_batch_size: int = evaluation_flag(8, "Batch size of evaluation.", lower=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class TruncationFlags(BaseFlags):
+    """The flag of a task that reads long texts."""
+
+    truncation: str = data_flag(
+        END,
+        "Of long texts, end keeps the first tokens, head_tail both ends, windows all, in parts.",
+        choices=TRUNCATIONS,
+    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -47,11 +47,13 @@ class Conversion(NamedTuple):
 
 
 def notes_on(items: Sequence[Any], limits: str) -> Mapping[str, int]:
-    """Counts the items that `is_cut` (to the limits) and `is_empty`, for the log."""
-    return {
+    """Counts the items that `is_cut` (to the limits), `is_split` and `is_empty`, for the log."""
+    notes = {
         f"cut to {limits}": sum(item.is_cut for item in items),
         "empty": sum(item.is_empty for item in items),
     }
+    count = sum(getattr(item, "is_split", False) for item in items)
+    return {**notes, "read in windows": count} if count else notes
 
 
 def build_records(

@@ -14,6 +14,8 @@ from typing import Any, List, Mapping, Optional, Union
 
 import numpy as np
 
+from albert.data.truncation import NUM_WINDOWS
+
 # Field numbers of the messages: Example.features = 1; Features.feature = 1, a map with key = 1 and
 # value = 2. A Feature has one of these lists, whose packed values are field 1.
 _FLOAT_LIST, _INT64_LIST = 2, 3
@@ -33,8 +35,10 @@ class InputFeatures:
       guid, example_id: the example's name, or None. For multiple choice, example_id names the
         passage.
       is_real_example: False if the example only fills a batch.
-      is_cut: whether the texts were too long.
+      is_cut: whether tokens of the texts are missing.
       is_empty: whether a text has no tokens.
+      num_windows: the number of inputs that the example has. The first has is_cut and is_empty.
+      is_split: whether this is the first input of several.
     """
 
     input_ids: List[Any]
@@ -46,6 +50,8 @@ class InputFeatures:
     is_real_example: bool = True
     is_cut: bool = False
     is_empty: bool = False
+    num_windows: int = 1
+    is_split: bool = False
 
 
 def record_of(features: InputFeatures) -> Mapping[str, Any]:
@@ -56,6 +62,7 @@ def record_of(features: InputFeatures) -> Mapping[str, Any]:
         "segment_ids": features.segment_ids,
         "label_ids": [features.label_id],
         "is_real_example": [int(features.is_real_example)],
+        NUM_WINDOWS: [features.num_windows],
     }
 
 

@@ -70,6 +70,10 @@ class InferenceTask:
         """Returns the records of consecutive items."""
         raise NotImplementedError
 
+    def merge(self, outputs: Outputs) -> Outputs:
+        """Returns the outputs for `decode` from those of the records."""
+        return outputs
+
     def decode(self, examples: Sequence[Any], outputs: Outputs) -> Any:
         """Returns the answer to each example, a NamedTuple or JSON value."""
         raise NotImplementedError
@@ -128,7 +132,8 @@ class InferenceModel(contextlib.AbstractContextManager):
 
     def outputs(self, examples: Sequence[Any]) -> Outputs:
         """Returns the network's outputs. Raises UserError if a value is not finite."""
-        return check_finite(self.run(self.task.items(examples, False)))
+        outputs = check_finite(self.run(self.task.items(examples, False)))
+        return self.task.merge(outputs)
 
     def run(self, items: Sequence[Any], **options: Any) -> Dict[str, np.ndarray]:
         """Returns the outputs [R, ...] for items of `encode`. For the options, see Network.run."""

@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from albert.configs import published
-from albert.configs.shared_flags import FineTuningFlags
+from albert.configs.shared_flags import WINDOWS, FineTuningFlags
 from albert.data import feature_cache, padded_batches, record_files
 from albert.formats import checkpoints, model_vocabulary
 from albert.models import inference
@@ -127,7 +127,8 @@ class FineTuning(workflow.Workflow):
             splits.append("train")  # last: it takes the longest
         self._splits = {split: read_split(task, split) for split in dict.fromkeys(splits)}
         if flags.do_train:
-            count = len(self._splits["train"].examples)
+            examples, _, records = self._splits["train"]
+            count = records.count if flags.truncation == WINDOWS else len(examples)
             self.schedule = training_length(flags, count)
             self._final_step = self.schedule.num_train_steps
         elif "train_step" in flags.explicit:
@@ -294,19 +295,21 @@ class FineTuning(workflow.Workflow):
             size = flags.eval_batch_size or size
         if flags.use_tpu:
             input_fn = self.input_fn(records.path)
-            return estimators.tpu_outputs(
+            outputs = estimators.tpu_outputs(
                 flags, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
+            return task.merge(outputs)
         self._model.load(checkpoint)
         self._model.notes.clear()
         processes = feature_cache.processes_for(len(examples))
         items = task.items(examples, False, num_processes=processes)
-        with progress.Progress(split, len(items), unit="examples") as bar:
+        count = None if flags.truncation == WINDOWS else len(items)
+        with progress.Progress(split, count, unit="examples") as bar:
             outputs = self._model.run(items, batch_size=size, on_batch=bar.update)
         notes = feature_cache.in_words(self._model.notes)
         if notes and split not in best_outputs:  # once, not for each checkpoint
             _LOGGER.info("%s %s: %s.", task.name, split, notes)
-        return outputs
+        return task.merge(outputs)
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
         """Writes its errors by label, and warns if it predicts the same label every time."""

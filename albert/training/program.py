@@ -16,6 +16,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
 from albert.configs.shared_flags import FineTuningFlags, TrainingFlags
+from albert.data.truncation import NUM_WINDOWS
 from albert.fine_tuning_utils import Encoder, Head
 from albert.formats import warm_start
 from albert.runtimes import estimator as tf_estimator
@@ -333,6 +334,12 @@ class FineTuningProgram(Program):
         super().__init__(flags, config, schedule)
         self._head = head
 
+    def weights(self, features: Tensors) -> Tensors:
+        """Returns the weight of each example, or of each of N windows 1 / N."""
+        if NUM_WINDOWS not in features:
+            return super().weights(features)
+        return {"": 1 / tf.cast(tf.maximum(features[NUM_WINDOWS], 1), tf.float32)}
+
     def values(self, features: Tensors, encoder: Encoder) -> PartValues:
         """Returns the loss of each example, and the values that the head logs."""
         output = self._head(features, encoder)
@@ -340,9 +347,9 @@ class FineTuningProgram(Program):
         return {"": {**logged, "loss": output.per_example_loss}}
 
     def predict(self, features: Tensors, encoder: Encoder) -> Tensors:
-        """Returns the head's outputs; copies is_real_example and example_index if present."""
+        """Returns the head's outputs; copies some features if present."""
         predictions = self._head(features, encoder).with_losses()
-        for name in ("is_real_example", "example_index"):
+        for name in ("is_real_example", "example_index", NUM_WINDOWS):
             if name in features:
                 predictions[name] = tf.reshape(features[name], [-1])
         return predictions

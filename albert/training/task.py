@@ -15,7 +15,8 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
-from albert.configs.shared_flags import FineTuningFlags
+from albert.configs.shared_flags import END, FineTuningFlags
+from albert.data.truncation import NUM_WINDOWS, merge_windows
 from albert.models.inference import InferenceTask, Outputs
 from albert.training import metrics
 from albert.util.errors import UserError
@@ -90,6 +91,8 @@ class Task(InferenceTask):
         """Returns what the description of a trained or exported model says, but its vocabulary."""
         names = ("max_seq_length", *self.recorded_flags)
         recorded = {name: getattr(self.flags, name) for name in names}
+        if recorded.get("truncation") == END:  # The usual one is not recorded.
+            del recorded["truncation"]
         return {"format_version": 1, "task": self.name, **recorded}
 
     def decoding(self) -> Dict[str, Any]:
@@ -138,7 +141,13 @@ class Task(InferenceTask):
         # Compiled parts gain nothing without gradients, and each length would be compiled.
         encoder = fine_tuning_utils.Encoder(self.config, False, **options)
         outputs = self.head(features, encoder).with_losses()
+        if NUM_WINDOWS in features:
+            outputs[NUM_WINDOWS] = features[NUM_WINDOWS]
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
+
+    def merge(self, outputs: Outputs) -> Outputs:
+        """Merges the windows of each example."""
+        return merge_windows(outputs) if NUM_WINDOWS in outputs else outputs
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the measurements of a split."""

@@ -217,9 +217,10 @@ def schema(kind: Type[BaseFlags], names: Iterable[str]) -> Dict[str, Any]:
     kinds = {}
     for name in names:
         options = describe(kind)[name]
-        is_whole = options["kind"] is int
-        kind_or_range = range(options.get("lower", 0), 1 << 31) if is_whole else options["kind"]
-        kinds[name] = kind_or_range, None
+        allowed = set(options.get("choices", ())) or options["kind"]
+        if options["kind"] is int:
+            allowed = range(options.get("lower", 0), 1 << 31)
+        kinds[name] = allowed, None
     return kinds
 
 

@@ -3,33 +3,38 @@
 """Converts examples of a classification task to the model's inputs.
 
 A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], truncated to max_seq_length and padded with
-zeros.
+zeros; see data/truncation.py.
 
 Legend: S sequence, max_seq_length.
 """
 
-from typing import Any, List, Mapping, Tuple, Union
+from typing import Any, List, Mapping, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
+from albert.configs.shared_flags import END, WINDOWS
 from albert.data import record_files
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.data.truncation import NUM_WINDOWS, shorten, window_starts
 from albert.tasks.classification.examples import InputExample
 from albert.util import wording
 from albert.util.errors import UserError
 
 
-def feature_spec(max_seq_length: int, is_regression: bool) -> FeatureSpec:
+def feature_spec(max_seq_length: int, is_regression: bool, *, truncation: str = END) -> FeatureSpec:
     """Returns the declaration of the records.
 
     input_ids, input_mask and segment_ids are int64 [S]; label_ids is int64 [] (for regression,
-    float32 []); is_real_example is int64 [].
+    float32 []); is_real_example and, for windows, num_windows are int64 [].
     """
     features = [Feature(name, (max_seq_length,)) for name in SEQUENCES]
     label = Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
-    return FeatureSpec([*features, label, Feature("is_real_example", ())])
+    features += [label, Feature("is_real_example", ())]
+    if truncation == WINDOWS:
+        features.append(Feature(NUM_WINDOWS, ()))
+    return FeatureSpec(features)
 
 
 def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int, int]:
@@ -38,10 +43,36 @@ def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int
     return min(length_a, available - kept_b), kept_b
 
 
+def _windows(
+    texts: Sequence[Sequence[int]], room: int, truncation: str
+) -> Tuple[List[List[List[int]]], bool]:
+    """Returns the segments of each input of an example, and whether a token is in none of them.
+
+    In windows, the longer text of a pair moves, and the other one keeps its first tokens.
+
+    Args:
+      texts: the token ids of one or two texts.
+      room: how many fit into an input.
+      truncation: see data/truncation.py.
+    """
+    length_a, length_b = sizes = len(texts[0]), sum(map(len, texts[1:]))
+    kept = truncated_lengths(length_a, length_b, room)
+    segments = [shorten(text, length, truncation) for text, length in zip(texts, kept)]
+    if truncation != WINDOWS:
+        return [segments], length_a + length_b > room
+    longer = int(length_b > length_a)
+    windows = []
+    for start in window_starts(sizes[longer], kept[longer]):
+        window = list(segments)
+        window[longer] = [*texts[longer][start : start + kept[longer]]]
+        windows.append(window)
+    return windows, sizes[1 - longer] > kept[1 - longer]
+
+
 def convert_examples_to_features(
-    examples, label_list, max_seq_length, tokenizer, task_name, *, is_raw=False
+    examples, label_list, max_seq_length, tokenizer, task_name, *, is_raw=False, truncation=END
 ) -> List[InputFeatures]:
-    """Returns the features of examples.
+    """Returns the features of examples, in windows those of each window.
 
     Args:
       examples: InputExample or PaddingInputExample objects.
@@ -50,6 +81,7 @@ def convert_examples_to_features(
       tokenizer: its `tokenize` must accept the texts, which a DataProcessor has prepared.
       task_name: ignored.
       is_raw: whether the texts are unprepared, so that the tokenizer prepares them; much faster.
+      truncation: what becomes of long texts; see data/truncation.py.
 
     Raises:
       ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
@@ -73,17 +105,20 @@ def convert_examples_to_features(
             converted.append(InputFeatures(zeros, zeros, zeros, 0, is_real_example=False))
             continue
         is_pair = example.text_b is not None
-        ids_a, ids_b = ids[example.text_a], ids.get(example.text_b, ())
-        room = max_seq_length - 2 - is_pair
-        kept_a, kept_b = truncated_lengths(len(ids_a), len(ids_b), room)
-        segments = [ids_a[:kept_a], ids_b[:kept_b]] if is_pair else [ids_a[:kept_a]]
-        features = InputFeatures(
-            **pack(segments, ends, max_seq_length),
-            label_id=_label_id(example, label_ids),
-            is_cut=len(ids_a) + len(ids_b) > room,
-            is_empty=not all(segments),
-        )
-        converted.append(features)
+        parts = [ids[example.text_a]]
+        if is_pair:
+            parts.append(ids[example.text_b])
+        windows, is_cut = _windows(parts, max_seq_length - 2 - is_pair, truncation)
+        for number, segments in enumerate(windows):
+            features = InputFeatures(
+                **pack(segments, ends, max_seq_length),
+                label_id=_label_id(example, label_ids),
+                is_cut=is_cut and not number,
+                is_empty=not (number or all(segments)),
+                num_windows=len(windows),
+                is_split=len(windows) > 1 and not number,
+            )
+            converted.append(features)
     return converted
 
 

@@ -76,7 +76,13 @@ class ExitFlags(BaseFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassifierFlags(shared_flags.ExportFlags, shared_flags.TaskFlags, CustomTaskFlags, ExitFlags):
+class ClassifierFlags(
+    shared_flags.ExportFlags,
+    shared_flags.TruncationFlags,
+    shared_flags.TaskFlags,
+    CustomTaskFlags,
+    ExitFlags,
+):
     """The flags of run_classifier."""
 
     task_name: str = data_flag(None, f"Task: {', '.join(TASKS)}, or {CUSTOM}.", required=True)

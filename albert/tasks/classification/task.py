@@ -86,6 +86,7 @@ class ClassifierTask(Task):
     flags: ClassifierFlags
     flags_class = ClassifierFlags
     description_name = "classifier.json"
+    recorded_flags = ("truncation",)
     heard_flags = ("exit_patience", "exit_threshold")
     file_flags = {"train": "train_file", "dev": "dev_file"}
     row_names = {2: ("text_a", "label"), 3: ("text_a", "text_b", "label")}
@@ -207,15 +208,23 @@ class ClassifierTask(Task):
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
-        return classification_features.feature_spec(self.flags.max_seq_length, self.is_regression)
+        return classification_features.feature_spec(
+            self.flags.max_seq_length, self.is_regression, truncation=self.flags.truncation
+        )
 
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
-        """Returns a record for each example."""
+        """Returns a record for each example, or for each of its windows."""
         length = self.flags.max_seq_length
         features = classification_features.convert_examples_to_features(
-            examples, self._label_ids, length, self.tokenizer, self.name, is_raw=True
+            examples,
+            self._label_ids,
+            length,
+            self.tokenizer,
+            self.name,
+            is_raw=True,
+            truncation=self.flags.truncation,
         )
         notes = feature_cache.notes_on(features, f"{length} tokens")
         return feature_cache.Conversion(list(map(record_of, features)), notes)

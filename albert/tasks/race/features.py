@@ -4,31 +4,38 @@
 
 A question becomes one sequence per option: [CLS] article [SEP] question and option [SEP]. Question
 and option keep their last max_qa_length tokens together. The article loses tokens at its end until
-the sequence fits (RACE in ALBERT, arXiv:1909.11942, section 4.1).
+the sequence fits (RACE in ALBERT, arXiv:1909.11942, section 4.1), or as data/truncation.py says.
 
 Dimensions: C options, S sequence.
 """
 
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Sequence, Tuple
 
 from albert import tokenization
+from albert.configs.shared_flags import END, WINDOWS
 from albert.data import feature_cache, record_files
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.data.truncation import NUM_WINDOWS, shorten, window_starts
 from albert.tasks.race.examples import LETTERS, InputExample
 from albert.util.errors import UserError
 
 NUM_CHOICES = len(LETTERS)
 
 
-def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> FeatureSpec:
+def feature_spec(
+    max_seq_length: int, num_choices: int = NUM_CHOICES, *, truncation: str = END
+) -> FeatureSpec:
     """Returns the declaration of the records.
 
-    input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
+    input_ids, input_mask, segment_ids are int64 [C, S], label_ids, is_real_example and, for
+    windows, num_windows int64 [].
     """
     features = [Feature(name, (num_choices, max_seq_length)) for name in SEQUENCES]
     features += [Feature(name, ()) for name in ("label_ids", "is_real_example")]
+    if truncation == WINDOWS:
+        features.append(Feature(NUM_WINDOWS, ()))
     return FeatureSpec(features)
 
 
@@ -49,8 +56,6 @@ def convert_single_example(
     max_seq_length,
     tokenizer,
     max_qa_length,
-    *,
-    ids_of: Optional[Callable[[str], List[int]]] = None,
 ) -> InputFeatures:
     """Returns the features of one question; an unknown answer becomes 0.
 
@@ -61,7 +66,6 @@ def convert_single_example(
       max_seq_length: S.
       tokenizer: FullTokenizer.
       max_qa_length: maximum tokens of question plus option.
-      ids_of: a function from text to ids, instead of the tokenizer.
 
     Raises:
       UserError: the lengths do not fit each other, or the vocabulary has no [CLS] or [SEP].
@@ -71,45 +75,77 @@ def convert_single_example(
     if isinstance(example, PaddingInputExample):
         zeros = [[0] * max_seq_length] * label_size
         return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
+    return _convert_windows(
+        example,
+        (max_seq_length, max_qa_length),
+        tokenizer,
+        ids_of=lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)),
+    )[0]
+
+
+def _convert_windows(
+    example: InputExample,
+    lengths: Tuple[int, int],
+    tokenizer: tokenization.FullTokenizer,
+    *,
+    ids_of: Callable[[str], List[int]],
+    truncation: str = END,
+) -> List[InputFeatures]:
+    """Returns the features of a question; for windows, with each window of the article.
+
+    `lengths` are max_seq_length and max_qa_length, and `ids_of` is a function from text to ids.
+    """
+    max_seq_length, max_qa_length = lengths
     ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
-    ids_of = ids_of or (lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)))
     article = ids_of(example.context_sentence)
     start = ids_of(example.start_ending) if example.start_ending else []
-    rows, is_cut, is_empty = [], False, False
-    for ending in example.endings:
-        whole = start + ids_of(ending)
-        question = whole[-max_qa_length:]
-        segments = [article[: max_seq_length - 3 - len(question)], question]
-        is_cut = is_cut or segments != [article, whole]
-        is_empty = is_empty or not all(segments)
-        rows.append(pack(segments, ends, max_seq_length).values())
-    ids, masks, types = map(list, zip(*rows))
-    return InputFeatures(
-        ids,
-        masks,
-        types,
-        example.label or 0,
-        example_id=example.example_id,
-        is_cut=is_cut,
-        is_empty=is_empty,
-    )
+    wholes = [start + ids_of(ending) for ending in example.endings]
+    questions = [whole[-max_qa_length:] for whole in wholes]
+    articles = [article]
+    if truncation == WINDOWS:
+        room = max_seq_length - 3 - max(map(len, questions))
+        articles = [article[first : first + room] for first in window_starts(len(article), room)]
+    windows = []
+    for number, part in enumerate(articles):
+        rows, is_cut, is_empty = [], questions != wholes, False
+        for question in questions:
+            segments = [shorten(part, max_seq_length - 3 - len(question), truncation), question]
+            is_cut = is_cut or segments[0] != part
+            is_empty = is_empty or not all(segments)
+            rows.append(pack(segments, ends, max_seq_length).values())
+        ids, masks, types = map(list, zip(*rows))
+        features = InputFeatures(
+            ids,
+            masks,
+            types,
+            example.label or 0,
+            example_id=example.example_id,
+            is_cut=is_cut and not number,
+            is_empty=is_empty and not number,
+            num_windows=len(articles),
+            is_split=len(articles) > 1 and not number,
+        )
+        windows.append(features)
+    return windows
 
 
 def convert_examples(
     examples: Sequence[InputExample], tokenizer: tokenization.FullTokenizer, flags: Any
 ) -> feature_cache.Conversion:
-    """Returns the records of questions. Tokenizes each text once.
+    """Returns the records of questions or, for windows, of their windows. Tokenizes each text once.
 
-    `flags` must have max_seq_length and max_qa_length.
+    `flags` must have max_seq_length, max_qa_length and truncation.
     """
+    check_lengths(flags.max_seq_length, flags.max_qa_length)
     texts = {example.context_sentence for example in examples}
     texts.update(ending for example in examples for ending in example.endings)
     ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
-    sizes = (flags.max_seq_length, tokenizer, flags.max_qa_length)
-    features = [
-        convert_single_example(0, example, NUM_CHOICES, *sizes, ids_of=ids.__getitem__)
-        for example in examples
-    ]
+    lengths = (flags.max_seq_length, flags.max_qa_length)
+    features: List[InputFeatures] = []
+    for example in examples:
+        features += _convert_windows(
+            example, lengths, tokenizer, ids_of=ids.__getitem__, truncation=flags.truncation
+        )
     limits = f"{flags.max_seq_length} tokens (the question: {flags.max_qa_length})"
     notes = feature_cache.notes_on(features, limits)
     return feature_cache.Conversion(list(map(record_of, features)), notes)

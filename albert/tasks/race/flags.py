@@ -11,7 +11,7 @@ from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class RaceFlags(shared_flags.TaskFlags):
+class RaceFlags(shared_flags.TruncationFlags, shared_flags.TaskFlags):
     """The flags of run_race."""
 
     data_dir: str = data_flag(None, "Folder RACE, or its parent folder.", path=True, required=True)

@@ -42,7 +42,7 @@ class RaceTask(Task):
     flags_class = RaceFlags
     description_name = "race.json"
     labels = race_examples.LETTERS
-    recorded_flags = ("max_qa_length",)
+    recorded_flags = ("max_qa_length", "truncation")
     rows_file = "{}/high/all.txt"
     rows_flags = {"high_only": True}
 
@@ -79,12 +79,14 @@ class RaceTask(Task):
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
-        return race_features.feature_spec(self.flags.max_seq_length)
+        return race_features.feature_spec(
+            self.flags.max_seq_length, truncation=self.flags.truncation
+        )
 
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
-        """Returns a record for each question."""
+        """Returns a record for each question, or for each of its windows."""
         return race_features.convert_examples(examples, self.tokenizer, self.flags)
 
     # ---- the model and its answers ----
@@ -161,7 +163,7 @@ class Answerer(fine_tuned.FineTunedModel):
     def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
         """Returns the option that answers a question on an article.
 
-        An article that is too long is cut at its end. The question may have a blank (_) for the
-        option, as in RACE.
+        An article that is too long is cut at its end, or as --truncation said in training. The
+        question may have a blank (_) for the option, as in RACE.
         """
         return self.predict([(article, question, options)])[0]

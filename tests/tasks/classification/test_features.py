@@ -177,3 +177,56 @@ def test_labels_are_numbered_once_for_all_examples():
     task.labels = Labels(task.labels)
     records = task.encode([InputExample("0", "a", None, "b"), InputExample("1", "a")], True).records
     assert [record["label_ids"] for record in records] == [[1], [0]]
+
+
+def segments_of(records, tokenizer):
+    """The words of each segment of records."""
+    texts = []
+    for record in records:
+        used = sum(record["input_mask"])
+        tokens = tokenizer.convert_ids_to_tokens(record["input_ids"][:used])
+        texts.append("".join(tokens[1:-1]).split("[SEP]"))
+    return texts
+
+
+def encoded(truncation, example, length):
+    """The records and notes of an example."""
+    flags = ClassifierFlags(max_seq_length=length, truncation=truncation)
+    return ClassifierTask(flags, wordpiece(), {"task": "t", "labels": BINARY}).encode(
+        [example], True
+    )
+
+
+def test_truncation_decides_what_is_kept_of_a_long_text():
+    tokenizer, example = wordpiece(), InputExample("", "a b c d e f g", label="1")
+    for truncation, expected in (
+        ("end", [["abcde"]]),
+        ("head_tail", [["abefg"]]),
+        ("windows", [["abcde"], ["cdefg"]]),
+    ):
+        records, notes = encoded(truncation, example, 7)
+        assert segments_of(records, tokenizer) == expected
+        note = {"read in windows": 1} if truncation == "windows" else {}
+        assert notes == {"cut to 7 tokens": 1 - len(note), "empty": 0, **note}
+        assert [record["num_windows"] for record in records] == [[len(expected)]] * len(expected)
+        assert all(record["label_ids"] == [1] for record in records)
+
+
+def test_windows_of_a_pair_move_over_the_longer_text():
+    tokenizer = wordpiece()
+    for pair, expected, is_cut in (
+        (("a b", "c d e f g"), [["ab", "cdef"], ["ab", "defg"]], 0),
+        (("a b c d e", ""), [["abcde", ""]], 0),
+        (("a b c d e", "f g h i"), [["abc", "fgh"], ["cde", "fgh"]], 1),
+    ):
+        records, notes = encoded("windows", InputExample("", *pair), 9)
+        assert segments_of(records, tokenizer) == expected
+        assert notes["cut to 9 tokens"] == is_cut and notes["empty"] == (not pair[1])
+
+
+def test_truncation_is_recorded_unless_it_is_the_usual_one():
+    for truncation, recorded in (("end", None), ("windows", "windows")):
+        flags = ClassifierFlags(truncation=truncation)
+        task = ClassifierTask(flags, spm(), {"task": "t", "labels": BINARY})
+        assert task.describe().get("truncation") == recorded
+        assert ("num_windows" in task.spec(True).names) == (truncation == "windows")

@@ -12,6 +12,7 @@ from albert import race_utils
 from albert.data.records import PaddingInputExample
 from albert.tasks.race import examples as race_examples
 from albert.tasks.race import features as race_features
+from albert.tasks.race.flags import RaceFlags
 from tests.support import graphs, race_data, squad_data
 from tests.support.shared import (
     canonical_sha256,
@@ -76,7 +77,7 @@ def test_convert_names_a_wrong_size(wrong, words):
 
 
 def _records(examples, sizes):
-    flags = types.SimpleNamespace(**sizes)
+    flags = types.SimpleNamespace(truncation="end", **sizes)
     return race_features.convert_examples(examples, flags.tokenizer, flags).records
 
 
@@ -132,3 +133,21 @@ def test_features_equal_the_reference(tmp_path):
     assert _file_records(examples, path, sizes) == list(map(spec.encode, converted))
     assert canonical_sha256(path) == run["canonical_sha256"]
     assert path.stat().st_size == run["tf_record_bytes"]
+
+
+@pytest.mark.parametrize("truncation", ["end", "head_tail", "windows"])
+def test_truncation_decides_what_is_kept_of_a_long_article(truncation):
+    text, question = "the old man went home with his friend", "the cat saw a dog and a bird"
+    ids = _ids(text)
+    kept = {
+        "end": [ids[:8]],
+        "head_tail": [ids[:4] + ids[-4:]],
+        "windows": [ids[:8], ids[6:14], ids[-8:]],
+    }[truncation]
+    example = race_examples.InputExample("", text, None, [question] * 4, 1)
+    flags = RaceFlags(max_seq_length=16, max_qa_length=5, truncation=truncation)
+    records, notes = race_features.convert_examples([example], SPM, flags)
+    packed = [[FIRST, *part, SEPARATOR, *_ids(question)[-5:], SEPARATOR] for part in kept]
+    assert [record["input_ids"] for record in records] == [[row] * 4 for row in packed]
+    assert [record["num_windows"] for record in records] == [[len(kept)]] * len(kept)
+    assert notes.get("read in windows", 0) == (truncation == "windows")

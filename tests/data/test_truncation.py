@@ -1,0 +1,75 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Long texts: which tokens are kept, and what becomes of the outputs of windows."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from albert.configs.shared_flags import END, HEAD_TAIL, FineTuningFlags
+from albert.data import truncation
+from albert.data.truncation import NUM_WINDOWS
+from albert.training import program
+from tests.support import graphs
+
+COUNTS = [1, 3, 3, 3, 2, 2]  # of the windows of three examples
+STARTS, ENDS = [0, 1, 4], [1, 4, 6]
+
+
+def test_head_tail_keeps_128_tokens_at_most_half_and_the_end():
+    ids = list(range(1000))
+    assert truncation.shorten(ids, 510, HEAD_TAIL) == [*range(128), *range(618, 1000)]
+    assert truncation.shorten(ids, 5, HEAD_TAIL) == [0, 1, 997, 998, 999]
+    assert truncation.shorten(ids, 0, HEAD_TAIL) == []
+    for length in (1000, 2000):
+        assert truncation.shorten(ids, length, HEAD_TAIL) == ids
+    assert truncation.shorten(ids, 5, END) == ids[:5]
+
+
+@pytest.mark.parametrize("count, length", [(0, 4), (4, 4), (5, 4), (100, 8), (7, 1), (9, 0)])
+def test_windows_hold_each_token_and_overlap_by_a_quarter(count, length):
+    starts = truncation.window_starts(count, length)
+    held = {token for start in starts for token in range(start, start + length)}
+    assert not length or set(range(count)) <= held
+    if count > length > 0:
+        assert starts[-1] + length == count
+    assert all(
+        0 < after - before <= length - length // 4 for before, after in zip(starts, starts[1:])
+    )
+
+
+def outputs(logits, labels, **more):
+    return {"logits": logits, "label_ids": labels, NUM_WINDOWS: np.array(COUNTS, np.int32), **more}
+
+
+def test_logits_of_windows_are_averaged():
+    logits = np.random.RandomState(0).normal(0, 9, [6, 4]).astype(np.float32)
+    labels = np.array([2, 0, 0, 0, 3, 3], np.int32)
+    layers = np.array([1, 2, 4, 3, 1, 2], np.int32)
+    merged = truncation.merge_windows(
+        outputs(logits, labels, predictions=logits.argmax(-1), layers=layers)
+    )
+    means = np.stack([logits[start:end].mean(0) for start, end in zip(STARTS, ENDS)])
+    np.testing.assert_allclose(merged["logits"], means, rtol=1e-5)
+    np.testing.assert_allclose(merged["probabilities"], special.softmax(means, -1), atol=1e-6)
+    assert merged["predictions"].tolist() == means.argmax(-1).tolist()
+    assert merged["layers"].tolist() == [1, 4, 2]
+    losses = -special.log_softmax(means, -1)[range(3), [2, 0, 3]]
+    np.testing.assert_allclose(merged["per_example_loss"], losses, rtol=1e-5)
+    assert NUM_WINDOWS not in merged
+
+
+def test_scores_of_windows_are_averaged():
+    scores = np.array([[1], [2], [3], [7], [0], [1]], np.float32)
+    labels = np.array([1, 2, 2, 2, 3, 3], np.float32)
+    merged = truncation.merge_windows(outputs(scores, labels, predictions=scores[:, 0]))
+    assert merged["predictions"].tolist() == [1, 4, 0.5]
+    assert merged["probabilities"].tolist() == [[1], [4], [0.5]]
+    assert merged["per_example_loss"].tolist() == [0, 4, 6.25]
+
+
+def test_an_example_of_many_windows_weighs_one_in_training():
+    trained = program.FineTuningProgram(FineTuningFlags(), None, None, schedule=program.ONE_STEP)
+    with graphs.new_session() as session:
+        weights = session.run(trained.weights({NUM_WINDOWS: np.array(COUNTS, np.int32)})[""])
+    np.testing.assert_allclose(np.add.reduceat(weights, STARTS), 1, rtol=1e-6)
