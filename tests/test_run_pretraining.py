@@ -121,6 +121,29 @@ def test_hashes_are_of_content(training_data, tmp_path):
     assert changed(hashes(data)) == ["training_data", "vocabulary"]
 
 
+# ---- records of single segments ----
+
+
+@slow
+def test_results_of_single_segments_have_no_orders(training_data, tmp_path):
+    single = write_unmasked(tmp_path / "train.tf_record", "--nosentence_order")
+    flags = f"{single} --masked_lm_budget=0.2 --do_eval --num_train_steps=3"
+    with pytest.raises(ValueError, match="train.tf_record.*--nosentence_order"):
+        run_pretrain(training_data, tmp_path / "pairs", flags)
+    outcome = run_pretrain(training_data, tmp_path / "out", f"{flags} --nosentence_order")
+    assert set(outcome.evaluation.best.metrics) == {
+        "global_step",
+        "loss",
+        "masked_lm_accuracy",
+        "masked_lm_loss",
+    }
+    assert "sentence_order" not in (tmp_path / "out" / "training_curve.csv").read_text()
+    assert "sentence_order" not in (tmp_path / "out" / "eval_results.txt").read_text()
+    assert (
+        read_json(tmp_path / "out" / "eval_results.json")["fingerprint"]["sentence_order"] is False
+    )
+
+
 # ---- records without masks ----
 
 

@@ -44,7 +44,7 @@ class ModelFlags(BaseFlags):
     )
     albert_config_file: Optional[str] = _model_path("JSON file with the model's architecture.")
     init_checkpoint: Optional[str] = _model_path(
-        "Checkpoint to start from: a path prefix, its .index file, or its folder."
+        "Checkpoint to start from: a path prefix, its .index file or folder, or a released name."
     )
 
 

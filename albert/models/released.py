@@ -18,7 +18,14 @@ from albert.downloads import archives, verified_cache
 from albert.downloads.flags import USUAL, Source, TransferFlags
 from albert.fine_tuning_utils import Vocabulary
 from albert.formats import albert_zh, model_folder, model_vocabulary
-from albert.models.flags import ALBERT_ZH_URL, BASE_URL, CACHE_DIR, Release, find_release
+from albert.models.flags import (
+    ALBERT_ZH_URL,
+    BASE_URL,
+    CACHE_DIR,
+    RELEASES,
+    Release,
+    find_release,
+)
 from albert.runtimes import hub_module
 from albert.util.errors import UserError
 from albert.util.flags import AnyFlags
@@ -93,7 +100,8 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     --albert_dir (a folder or a released model) or --albert_hub_module_handle sets
     --albert_config_file, --init_checkpoint and the vocabulary, unless you set them yourself.
     Without --albert_dir and a module, this function searches for missing files beside
-    --init_checkpoint. A do_lower_case that the folder records replaces the flag's default.
+    --init_checkpoint, which can be the name of a released model. A do_lower_case that the folder
+    records replaces the flag's default.
 
     Args:
       flags: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
@@ -105,6 +113,9 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     """
     values = flags.to_dict()
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
+    is_file = tf.io.gfile.exists(f"{checkpoint}.index")
+    if checkpoint in RELEASES and not is_file and not tf.io.gfile.isdir(checkpoint):
+        return resolve_model_files(flags.fill_in(init_checkpoint=local_folder(checkpoint)))
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values
     parts = ("init_checkpoint", *model_folder.FILE_PATTERNS)

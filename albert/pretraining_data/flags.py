@@ -20,7 +20,7 @@ class DataFlags(BaseFlags):
     """The flags that decide the content of records."""
 
     max_seq_length: int = data_flag(
-        512, "Maximum tokens per sequence, including [CLS] and two [SEP].", lower=5
+        512, "Maximum tokens per sequence, including [CLS] and each [SEP].", lower=5
     )
     max_predictions_per_seq: int = _masking(20, "Maximum masked tokens per sequence.", lower=1)
     masked_lm_prob: float = _masking(0.15, "Fraction of tokens to mask.", lower=0, upper=1)
@@ -31,6 +31,10 @@ class DataFlags(BaseFlags):
     do_whole_word_mask: bool = _masking(True, "Mask all tokens of a word or none.")
     do_permutation: bool = _masking(
         False, "Shuffle as many tokens as are masked, and predict them too."
+    )
+    sentence_order: bool = data_flag(
+        True,
+        "Write pairs of segments; --nosentence_order: single segments, for masked words alone.",
     )
     random_next_sentence: bool = data_flag(
         False, "Train on BERT's next-sentence task instead of sentence order."

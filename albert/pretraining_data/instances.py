@@ -71,6 +71,11 @@ def check_flags(flags: DataFlags) -> None:
             "--word_start=underline does not work with --language=zh: jieba finds the words. "
             "Leave out one of them."
         )
+    if flags.random_next_sentence and not flags.sentence_order:
+        raise UserError(
+            "--random_next_sentence needs pairs of segments, which --nosentence_order leaves out. "
+            "Leave out one of them."
+        )
     if flags.masked_lm_prob == 0 and flags.do_permutation:
         raise UserError(
             "--do_permutation moves as many tokens as --masked_lm_prob masks, so it cannot be used "
@@ -213,6 +218,8 @@ class InstanceMaker:
         """Returns all that records depend on, except for the text, as JSON values."""
         values = _record_flags(self._flags)
         del values["user_dictionary"]  # replaced below by a hash of its content
+        if values["sentence_order"]:
+            del values["sentence_order"]  # older records lack it, and remain current
         identity = {
             "format": FORMAT,
             "blocks": [text_documents.DOCUMENT_BYTES, text_documents.BLOCK_BYTES],

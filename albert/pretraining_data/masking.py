@@ -63,7 +63,7 @@ def masked_features(
     """Returns the features of N pretraining records, padded with zeros.
 
     Args:
-      pairs: N pairs of `block`, at most S - 3 tokens each.
+      pairs: N pairs of `block`, at most `pairs.longest` tokens each.
 
     Returns:
       input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
@@ -72,7 +72,8 @@ def masked_features(
       masked_lm_* features: training masks such records on the fly, see `masking`.
     """
     end_a = pairs.length_a[:, None] + 1  # the column of the first [SEP]
-    end = end_a + pairs.length_b[:, None] + 1  # the column of the second [SEP]
+    # The column of the last [SEP]. An empty B has none.
+    end = end_a + np.where(pairs.length_b > 0, pairs.length_b + 1, 0)[:, None]
     column = np.arange(flags.max_seq_length)
     in_use, in_b = column <= end, column > end_a
     is_token = in_use & (column > 0) & (column != end_a) & (column != end)

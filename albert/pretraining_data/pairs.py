@@ -12,6 +12,7 @@ chunk is cut into two segments, A and B, and half of the pairs are swapped (labe
   from another document.) If a chunk is only one token, at the end of a document, it is left out.
 * With `random_next_sentence` (BERT's next-sentence task), such a chunk, too, gets B from another
   document only for half of the pairs. The other document is in the same block of text.
+* With `nosentence_order`, A is the whole chunk, B is empty, and the label is 0.
 
 Pairs are offsets into one array of ids. No code here loops over tokens.
 
@@ -81,8 +82,8 @@ def tokenized_block(
 
 
 def longest(flags: DataFlags) -> int:
-    """Returns the maximum tokens of a pair: a sequence without [CLS] and two [SEP]."""
-    return flags.max_seq_length - 3
+    """Returns the maximum tokens of a pair: a sequence without [CLS] and each [SEP]."""
+    return flags.max_seq_length - (3 if flags.sentence_order else 2)
 
 
 def make_pairs(block: TokenizedBlock, flags: DataFlags, own: int) -> Tuple[Pairs, int]:
@@ -108,14 +109,14 @@ def make_pairs(block: TokenizedBlock, flags: DataFlags, own: int) -> Tuple[Pairs
     spans = block.borders[np.array([[first, last], [first_b, last_b]])]  # [A or B, start or end, N]
     label = first != first_b
     # If A and B are the same sentences, A ends and B begins at `cut`.
-    cut = _cut(block, first, last, keys=key)
+    cut = _cut(block, first, last, keys=key) if flags.sentence_order else spans[0, 1]
     spans[0, 1], spans[1, 0] = np.where(label, [spans[0, 1], spans[1, 0]], cut)
-    if not flags.random_next_sentence:
+    if flags.sentence_order and not flags.random_next_sentence:
         label = uniform(fold(key, _DRAW_LABEL)) < 0.5
         spans[:, :, label] = spans[::-1, :, label]
     (start_a, end_a), (start_b, end_b) = spans
     pairs = Pairs(start_a, end_a - start_a, start_b, end_b - start_b, label.astype(np.int64), key)
-    usable = (pairs.length_a > 0) & (pairs.length_b > 0)  # a single token cannot be cut
+    usable = pairs.length_a + pairs.length_b > 1  # a single token cannot be cut
     return truncate(pairs.take(usable), most), int((~usable).sum())
 
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from albert import export_checkpoints, export_to_tfhub
+from albert import export_checkpoints, export_to_tfhub, run_pretraining
 from albert.commands import convert_checkpoint, plan
 from albert.downloads.flags import TransferFlags
 from albert.models import pretrained, released
@@ -97,6 +97,19 @@ def test_folder_with_the_name_of_a_release_takes_precedence(server, folder, tmp_
     released.obtain(BASE)
     shutil.copytree(folder, tmp_path / "base_v2")
     assert resolved("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
+
+
+@pytest.mark.parametrize("config", [None, "mine.json"])
+def test_release_names_first_weights_of_pretraining(server, folder, tmp_path, config):
+    flags = run_pretraining.Flags(
+        input_file="a", output_dir="o", init_checkpoint="base_v2", albert_config_file=config
+    )
+    weights = tmp_path / "cache" / "albert_base_v2" / "albert_base"
+    named = released.resolve_model_files(flags)
+    assert pathlib.Path(named.init_checkpoint) == weights
+    assert named.albert_config_file == (config or f"{weights}/albert_config.json")
+    shutil.copytree(folder, tmp_path / "base_v2")  # takes precedence
+    assert released.resolve_model_files(flags).init_checkpoint == "base_v2"
 
 
 def test_obtain_names_what_cannot_be_had(server, tmp_path):

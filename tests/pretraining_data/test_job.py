@@ -258,6 +258,7 @@ def test_bad_output_names_are_refused(names, tmp_path, text_file):
     [
         (b"b\n\nb\n", "", "--input_file"),
         (b"one.\ntwo.\n", "--random_next_sentence", "--random_next_sentence"),
+        (b"a.\n", "--random_next_sentence --nosentence_order", "--nosentence_order"),
         (b"\xe2\x80\x8b\n\n\xe2\x80\x8b\n", "", "--input_file"),
         (b"b\xe9.\n" * 20 + b"a b.\n" * 20, "--input_file_mode=rb", "20 of 40"),
         (b"alpha beta.\n\nb\xe9ta.\n", "", r"text\.txt', line 3 "),

@@ -35,7 +35,7 @@ _METADATA = {
     "vocab_size": (_ID, None),
     "tokenizer": ({"name": str, "sha256": json_files.SHA256}, None),
     "do_lower_case": (bool, None),
-    "settings": (flags_lib.schema(DataFlags, _MASK_SETTINGS), None),
+    "settings": (flags_lib.schema(DataFlags, (*_MASK_SETTINGS, "sentence_order")), None),
     "vocabulary": ({"mask_id": _ID, "ordinary": [[_ID, _ID]]}, None),
 }
 _SEQUENCES = ("input_ids", "input_mask", "segment_ids", "token_boundary")
@@ -90,7 +90,8 @@ def read_files(
 
     Raises:
       ValueError: a file is empty, has other features than `feature_spec`, or does not fit the
-        model; or it has no masks, and --masked_lm_budget is 0.
+        model; or it has no masks, and --masked_lm_budget is 0; or it has single segments, and
+        sentence_order is true.
     """
     spec = feature_spec(flags.max_seq_length, flags.max_predictions_per_seq)
 
@@ -121,6 +122,11 @@ def read_files(
                 f"{path}: the records have no masks. To draw masks during training, add "
                 "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
                 "--masked_lm_prob above 0."
+            )
+        if flags.sentence_order and not metadata.get("settings", {}).get("sentence_order", True):
+            raise UserError(
+                f"{path}: the records are single segments, which have no order. Add "
+                "--nosentence_order, or create the records without it."
             )
         return file
 

@@ -32,6 +32,9 @@ class PretrainingFlags(shared_flags.TrainingFlags):
         lower=0,
         upper=1,
     )
+    sentence_order: bool = training_flag(
+        True, "Train on sentence order too; --nosentence_order: on masked words alone."
+    )
     padding: str = data_flag(
         "max",
         "longest: pad to a batch's longest; bucket: group by length; max: to --max_seq_length.",

@@ -3,7 +3,7 @@
 """The trainable model of pretraining: ALBERT with two heads.
 
 The model predicts masked words, and whether two segments were swapped (arXiv:1909.11942, section
-3.1). Its loss is the sum of both losses.
+3.1). Its loss is the sum of both losses, or with --nosentence_order that of the masked words.
 
 Dimensions: B batch, S sequence, P predictions per sequence.
 """
@@ -27,6 +27,8 @@ class PretrainingProgram(program.Program):
     can have is_real_example [B], which is 0 for records that only fill up a batch.
     """
 
+    flags: PretrainingFlags
+
     epsilon = {"masked_lm": 1e-5}
     compiles_evaluation = True
 
@@ -41,18 +43,25 @@ class PretrainingProgram(program.Program):
         super().__init__(flags, config, schedule)
 
     def weights(self, features: Tensors) -> Tensors:
-        """Returns the weights of B * P masked words and of B sentence orders, 0 for padding."""
+        """Returns the weights of B * P masked words and of B sentence orders, 0 for padding.
+
+        `Program` averages only the parts that have weights.
+        """
         is_real = features.get("is_real_example")
         if is_real is None:
             is_real = tf.ones_like(features["next_sentence_labels"])
         is_real = tf.cast(tf.reshape(is_real, [-1, 1]), tf.float32)  # [B, 1]
-        return {
-            "masked_lm": tf.reshape(features["masked_lm_weights"] * is_real, [-1]),
-            "sentence_order": tf.reshape(is_real, [-1]),
-        }
+        weights = {"masked_lm": tf.reshape(features["masked_lm_weights"] * is_real, [-1])}
+        if self.flags.sentence_order:
+            weights["sentence_order"] = tf.reshape(is_real, [-1])
+        return weights
 
     def values(self, features: Tensors, encoder: Encoder) -> program.PartValues:
-        """Returns losses and accuracies (1 or 0) of masked words and sentence orders."""
+        """Returns losses and accuracies (1 or 0) of masked words and sentence orders.
+
+        Without sentence_order, the model has the same variables, but no loss reaches the pooler and
+        the head of the orders: they keep their values.
+        """
         model = modeling.AlbertModel(
             encoder.config,
             encoder.is_training,
@@ -123,5 +132,5 @@ def model_fn_builder(
 
 def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
     """Replaces an estimator's loss, the mean of the batches' losses, with the exact loss."""
-    loss = results["masked_lm_loss"] + results["sentence_order_loss"]
+    loss = results["masked_lm_loss"] + results.get("sentence_order_loss", 0.0)
     return dict(results, loss=loss, global_step=int(results["global_step"]))

@@ -155,6 +155,8 @@ class Pretraining(workflow.Workflow):
         if flags.masked_lm_budget and not all(file.has_masks for file in files):
             for name in ("masked_lm_budget", "max_predictions_per_seq"):
                 fingerprint[name] = getattr(flags, name)
+        if not flags.sentence_order:
+            fingerprint["sentence_order"] = False
         evaluate_checkpoint = estimators.evaluator(
             flags,
             PretrainingProgram(flags, self.config).model_fn,

@@ -17,6 +17,7 @@ import pytest
 from absl.testing import flagsaver
 
 from albert import create_pretraining_data, modeling, run_pretraining
+from albert.data import record_files
 from albert.pretraining_data import documents
 from albert.tasks.pretraining import features as pretraining_features
 from albert.tasks.pretraining.flags import PretrainingFlags
@@ -86,7 +87,7 @@ def look(features, document, starts_word, **more):
     assert (np.diff(tokens)[follows] == 1).all()
     assert (features["token_boundary"] == in_use & (is_mark | starts_word[tokens])).all()
 
-    start_a, start_b = tokens[:, 1], tokens[rows, end_a + 1]
+    start_a, start_b = tokens[:, 1], tokens[rows, (end_a + 1) % len(place)]
     first = np.searchsorted(document, document[start_a])  # token of A's document
     return types.SimpleNamespace(
         features=features,
@@ -158,6 +159,29 @@ def test_chunks_are_cut_at_every_place_alike(tmp_path):
     assert abs(front.mean() - 65 / 2) < 5 * np.sqrt(65 / 4 / 2000)
 
 
+def test_single_segments(tmp_path):
+    texts = [
+        [[1] * 7] * 7,  # 22 tokens are a chunk: four sentences, cut; the last three fit
+        [[1] * 22, [2, 1]],  # fits; the last sentence is a chunk of its own
+        [[1]],  # a token alone is left out
+    ]
+    found = make(tmp_path, texts, "--nosentence_order --short_seq_prob=0", length=24)
+    assert not found.features["segment_ids"].any() and not found.label.any()
+    assert set(found.document) == {0, 1} and len(found.label) == 20 * 4
+    chunks = collections.Counter(zip(found.document, found.start[:, 0], found.lengths[:, 0]))
+    exact = [chunks.pop(chunk) for chunk in ((0, 28, 21), (1, 0, 22), (1, 22, 3))]
+    assert exact == [20, 20, 20]
+    assert len(chunks) > 3 and set(chunks) <= {(0, start, 22) for start in range(7)}
+
+
+def test_records_of_pairs_keep_their_metadata(made):
+    settings = [
+        record_files.read_sidecar(str(made(flags).folder / "records")).fingerprint["settings"]
+        for flags in ("", "--nosentence_order")
+    ]
+    assert settings[1] == dict(settings[0], sentence_order=False) != settings[0]
+
+
 # ---- masks ---------------------------------------------------------------------------------------
 
 
@@ -200,11 +224,18 @@ def test_masked_tokens_become_mask_random_or_stay(made):
     assert abs(drawn - len(replaced) / 10).max() < 5 * np.sqrt(len(replaced) / 10)
 
 
-def test_masks_on_the_fly(made):
+@pytest.mark.parametrize("has_order", [True, False])
+def test_masks_on_the_fly(made, has_order):
     def batch(arguments):
+        if not has_order:
+            arguments += " --nosentence_order"
         path = str(made(arguments).folder / "records")
         flags = PretrainingFlags(
-            max_seq_length=64, max_predictions_per_seq=9, masked_lm_budget=0.25, seed=5
+            max_seq_length=64,
+            max_predictions_per_seq=9,
+            masked_lm_budget=0.25,
+            seed=5,
+            sentence_order=has_order,
         )
         files = pretraining_features.read_files([path], flags, modeling.AlbertConfig(30000))
         draw = pretraining_features.masks_on_the_fly(flags, files, is_training=True)
@@ -216,8 +247,14 @@ def test_masks_on_the_fly(made):
     wanted = np.clip(np.rint(found["input_mask"].sum(axis=1) * 0.2), 1, 9)
     assert (found["masked_lm_weights"].sum(axis=1) == wanted).all()
     assert len(np.unique(found["masked_lm_positions"], axis=0)) > 150
-    drawn = found["input_ids"].tobytes() + found["masked_lm_positions"].tobytes()
-    assert_checksum("masks on the fly", zlib.crc32(drawn))
+    if has_order:
+        drawn = found["input_ids"].tobytes() + found["masked_lm_positions"].tobytes()
+        assert_checksum("masks on the fly", zlib.crc32(drawn))
+    else:
+        last = found["input_mask"].sum(axis=1) - 1
+        rows, columns = np.nonzero(found["masked_lm_weights"])
+        positions = found["masked_lm_positions"][rows, columns]
+        assert (positions > 0).all() and (positions < last[rows]).all()
 
 
 @needs_shared

@@ -133,6 +133,28 @@ def test_loss_is_sum_of_means(trace, uneven):
     assert {name: metrics[name] for name in parts} == pytest.approx(parts, abs=1e-4)
 
 
+def test_masked_words_alone(trace, uneven):
+    alone = train(built(sentence_order=False), uneven, 3)
+    first = trace.scalars[0]["masked_lm_loss"]
+    assert alone.losses[0] == alone.scalars[0]["loss"] == pytest.approx(first, rel=1e-6)
+    assert trace.scalars[0].keys() - alone.scalars[0].keys() == {
+        "sentence_order_loss",
+        "sentence_order_accuracy",
+    }
+    # The checkpoint has all variables. Those without a loss keep their values.
+    start = train(built(sentence_order=False), uneven, 1).variables
+    untrained = ("bert/pooler/", "cls/seq_relationship/")
+    for name, value in alone.variables.items():
+        if "adam" not in name and "/" in name:
+            assert np.array_equal(value, start[name]) == name.startswith(untrained), name
+    slots = {name for name in trace.variables if name.startswith(untrained) and "adam" in name}
+    assert slots and trace.variables.keys() - alone.variables.keys() == slots
+    metrics = golden_heads.measured(built(sentence_order=False), [uneven])
+    assert set(metrics) == {"masked_lm_loss", "masked_lm_accuracy"}
+    results = evaluation_results(dict(metrics, loss=9.0, global_step=np.int64(7)))
+    assert results["loss"] == metrics["masked_lm_loss"]
+
+
 @pytest.mark.slow
 def test_accumulation_equals_whole_batch(trace, uneven):
     parts = train(built(gradient_accumulation_steps=8), uneven, 3)
