@@ -41,8 +41,8 @@ def window_starts(count: int, length: int) -> List[int]:
 def merge_windows(outputs: Arrays) -> Dict[str, np.ndarray]:
     """Returns outputs [N, ...] of examples, from those of their windows [R, ...].
 
-    Logits are the means over the windows. Predictions, probabilities and losses follow from them.
-    The number of layers is the highest.
+    Logits are the means over the windows or, if an example can have several labels, the maxima.
+    Predictions, probabilities and losses follow from them. The number of layers is the highest.
     """
     counts, starts = outputs[NUM_WINDOWS], []
     first = 0
@@ -50,12 +50,20 @@ def merge_windows(outputs: Arrays) -> Dict[str, np.ndarray]:
         starts.append(first)
         first += counts[first]
     merged = {name: value[starts] for name, value in outputs.items() if name != NUM_WINDOWS}
+    labels, predictions = merged.get("label_ids"), outputs["predictions"]
+    if predictions.ndim == 2:  # several labels
+        merged["logits"] = logits = np.maximum.reduceat(outputs["logits"], starts)  # [N, C]
+        merged["probabilities"] = np.maximum.reduceat(outputs["probabilities"], starts)
+        merged["predictions"] = np.maximum.reduceat(predictions, starts)
+        if labels is not None:
+            losses = np.logaddexp(0, logits) - labels * logits
+            merged["per_example_loss"] = losses.mean(axis=-1)
+        return merged
     sizes = counts[starts, np.newaxis].astype(np.float32)
     merged["logits"] = logits = np.add.reduceat(outputs["logits"], starts) / sizes  # [N, C]
     if "layers" in outputs:
         merged["layers"] = np.maximum.reduceat(outputs["layers"], starts)
-    labels = merged.get("label_ids")
-    if outputs["predictions"].dtype.kind == "f":
+    if predictions.dtype.kind == "f":
         merged["probabilities"], merged["predictions"] = logits, logits[:, 0]
         if labels is not None:
             merged["per_example_loss"] = (logits[:, 0] - labels) ** 2

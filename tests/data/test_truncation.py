@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from scipy import special
 
 from albert.configs.shared_flags import END, HEAD_TAIL, FineTuningFlags
@@ -66,6 +67,27 @@ def test_scores_of_windows_are_averaged():
     assert merged["predictions"].tolist() == [1, 4, 0.5]
     assert merged["probabilities"].tolist() == [[1], [4], [0.5]]
     assert merged["per_example_loss"].tolist() == [0, 4, 6.25]
+
+
+def test_of_several_labels_the_maximum_over_windows_counts():
+    logits = np.random.RandomState(0).normal(0, 3, [6, 4]).astype(np.float32)
+    labels = np.repeat([[0, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]], [1, 3, 2], axis=0)
+    probabilities = special.expit(logits)
+    is_predicted = (probabilities > 0.3).astype(np.int32)
+    merged = truncation.merge_windows(
+        outputs(logits, labels, predictions=is_predicted, probabilities=probabilities)
+    )
+    maxima = np.stack([logits[start:end].max(0) for start, end in zip(STARTS, ENDS)])
+    np.testing.assert_array_equal(merged["logits"], maxima)
+    np.testing.assert_allclose(merged["probabilities"], special.expit(maxima), rtol=1e-6)
+    np.testing.assert_array_equal(merged["predictions"], special.expit(maxima) > 0.3)
+    right = labels[STARTS]
+    expected = [
+        sklearn.metrics.log_loss(row, shares, labels=[0, 1])
+        for row, shares in zip(right, special.expit(maxima))
+    ]
+    np.testing.assert_allclose(merged["per_example_loss"], expected, rtol=1e-4)
+    assert merged["label_ids"].tolist() == right.tolist()
 
 
 def test_an_example_of_many_windows_weighs_one_in_training():
