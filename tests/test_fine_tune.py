@@ -4,7 +4,9 @@
 
 import importlib
 import random
+import re
 
+import nbformat
 import pytest
 
 import albert
@@ -15,7 +17,14 @@ from albert.training import evaluation, labelled_data
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import classification_data, race_data, read_json, squad_data
+from tests.support import (
+    classification_data,
+    notebooks,
+    pages,
+    race_data,
+    read_json,
+    squad_data,
+)
 from tests.training import test_fine_tuning_tutorial as tutorial
 
 slow = pytest.mark.slow
@@ -40,10 +49,13 @@ def rows(count, seed=0):
 TRAIN, DEV = rows(32), rows(12, seed=1)
 
 
+_fine_tune = albert.fine_tune
+
+
 def fine_tune(folder, train=TRAIN, dev=DEV, **flags):
     config = classification_data.write_config(folder)
-    flags = {**FLAGS, "albert_config_file": config, **flags}
-    return albert.fine_tune(train, dev, output_dir=str(folder / "out"), **flags)
+    flags = {"output_dir": folder / "out", **flags, "model": None, "albert_config_file": config}
+    return _fine_tune(train, dev, **{**FLAGS, **flags})
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +152,37 @@ def test_a_class_of_ones_own_trains_on_rows(tmp_path, monkeypatch):
     model = fine_tune(tmp_path, data, data, task=module.Topics)
     assert model.evaluate(data).keys() == {"exact", "eval_loss"}
     assert len(model.predict(["the king"])) == 1
+
+
+@slow
+def test_study_of_the_page_prunes_a_trial(tmp_path, monkeypatch, capsys):
+    optuna = pytest.importorskip("optuna")
+
+    class ThirdTrial(optuna.pruners.BasePruner):
+        def prune(self, study, trial):
+            return trial.number == 2
+
+    sizes = {"train_step": 4, "save_checkpoints_steps": 2}
+    monkeypatch.setattr(
+        albert, "fine_tune", lambda *data, **flags: fine_tune(tmp_path, *data, **{**flags, **sizes})
+    )
+    monkeypatch.chdir(tmp_path)
+    program = re.findall("```python\n(.*?)```", pages.read("train_in_python"), re.S)[1]
+    names = {"third": ThirdTrial()}
+    exec(program.replace("optuna.pruners.MedianPruner(2)", "third"), names)
+    states = [trial.state.name for trial in names["study"].trials]
+    assert states == ["COMPLETE", "COMPLETE", "PRUNED"]
+    steps = [[step for step, _ in evaluation.read_results(f"output/trial-{n}")] for n in range(3)]
+    assert steps == [[2, 4], [2, 4], [2]]
+
+
+@slow
+def test_progress_is_a_widget_in_a_notebook(tmp_path):
+    pytest.importorskip("ipywidgets")
+    program = "from albert.util.progress import Progress\nProgress('a', 2, unit='steps').update(1)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(program)])
+    outputs = notebooks.run(tmp_path, {}, notebook=notebook).cells[0].outputs
+    assert any("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)
 
 
 # ---- data and flags ----

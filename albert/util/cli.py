@@ -40,6 +40,7 @@ _GROUPS = ["What to do", "Data", "Masking", "Model", "Options", "Output", "Train
 # Whether this process runs the installed command `albert`.
 is_installed = False
 
+_PACKAGE = str(pathlib.Path(__file__).resolve().parents[1])
 _HELP = ("--help", "-h", "-help", "--helpshort", "--helpfull", "-?")
 
 
@@ -61,6 +62,8 @@ def run(
       usage: the text that --help prints above the flags.
       fallback: values for flags that neither the command line nor --config sets.
     """
+    if sys.path[0] == _PACKAGE:
+        del sys.path[0]  # of a script that runs as a file: albert/sklearn.py is not scikit-learn
     open_closed_streams()
     _print_any_text()
     if set(sys.argv[1:]) & set(_HELP):

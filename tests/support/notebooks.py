@@ -37,15 +37,15 @@ SETTINGS = {
 }
 
 
-def run(folder, flags, **options):
+def run(folder, flags, *, notebook=None, **options):
     """Returns the notebook with its outputs; it runs in `folder` with variables of `flags`.
 
-    `options` are those of nbclient.NotebookClient.
+    `notebook`: another one than the tutorial's. `options` are those of nbclient.NotebookClient.
 
     Raises:
       nbclient.exceptions.CellExecutionError: a cell failed.
     """
-    notebook = nbformat.read(str(pages.NOTEBOOK), as_version=4)
+    notebook = notebook or nbformat.read(str(pages.NOTEBOOK), as_version=4)
     variables = {name: str(value) for name, value in flags.items()}
     variables["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     place = {"metadata": {"path": str(folder)}}
