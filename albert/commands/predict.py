@@ -60,23 +60,28 @@ class Flags(TextFlags, ExitFlags):
     )
 
 
-def format_prediction(prediction: Any, output_format: str, kept: Mapping[str, Any] = {}) -> str:
-    """Returns a line for a task.Prediction.
+def format_prediction(
+    prediction: Any, output_format: str, kept: Mapping[str, Any] = {}, *, separator: str = "|"
+) -> str:
+    """Returns a line for a task.Prediction or MultiLabelPrediction.
 
     Args:
       prediction: what to write.
       output_format: one of OUTPUT_FORMATS.
       kept: the columns of the input to write before it, by name.
+      separator: between labels in a cell.
     """
-    label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
+    values = prediction._asdict()
+    key = "labels" if "labels" in values else "label"
+    label, numbers = values[key], values["probabilities"] or {"score": values["score"]}
     if output_format != "jsonl":
         cells = ["" if value is None else str(value) for value in kept.values()]
         if label is not None:
-            cells.append(label)
+            cells.append(label if isinstance(label, str) else separator.join(label))
         cells += [f"{value:.6f}" for value in numbers.values()]
         return _row(cells, output_format)
     rounded = {name: round(value, 6) for name, value in numbers.items()}
-    content = rounded if label is None else {"label": label, "probabilities": rounded}
+    content = rounded if label is None else {key: label, "probabilities": rounded}
     renamed = {_output_name(name, kept): value for name, value in content.items()}
     return json.dumps({**kept, **renamed}, ensure_ascii=False, default=str)
 
@@ -129,17 +134,17 @@ def main(flags: Flags) -> None:
             if output_format == "tsv":
                 _check_cells(rows)
             predictions = model.predict([row.texts for row in rows])
-            layers.extend(item.layers for item in predictions if item.layers is not None)
+            layers.extend(item.layers for item in predictions if getattr(item, "layers", None))
             return [
-                format_prediction(prediction, output_format, row.kept)
+                format_prediction(prediction, output_format, row.kept, separator=separator)
                 for prediction, row in zip(predictions, rows)
             ]
 
-        heading = ""
+        heading, separator = "", model.task.declared.label_separator
         text_files.announce(model, flags)
         if output_format != "jsonl":
             labels = model.task.labels
-            names = ["label", *labels] if labels else ["score"]
+            names = ["labels" if separator else "label", *labels] if labels else ["score"]
             names = [*kept, *(_output_name(name, kept) for name in names)]
             heading = _row(names, output_format) + "\n"
         groups = text_files.read_rows(flags, model.task.columns, kept)

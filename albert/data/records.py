@@ -31,7 +31,8 @@ class InputFeatures:
 
     Attributes:
       input_ids, input_mask, segment_ids: lists of S ints; for multiple choice, one list per option.
-      label_id: the label's number; for regression, the label itself.
+      label_id: the label's number; for regression, the label itself; of several labels, 0 or 1 for
+        each.
       guid, example_id: the example's name, or None. For multiple choice, example_id names the
         passage.
       is_real_example: False if the example only fills a batch.
@@ -44,7 +45,7 @@ class InputFeatures:
     input_ids: List[Any]
     input_mask: List[Any]
     segment_ids: List[Any]
-    label_id: Union[int, float]
+    label_id: Union[int, float, List[int]]
     guid: Optional[str] = None
     example_id: Any = None
     is_real_example: bool = True
@@ -60,7 +61,9 @@ def record_of(features: InputFeatures) -> Mapping[str, Any]:
         "input_ids": features.input_ids,
         "input_mask": features.input_mask,
         "segment_ids": features.segment_ids,
-        "label_ids": [features.label_id],
+        "label_ids": features.label_id
+        if isinstance(features.label_id, list)
+        else [features.label_id],
         "is_real_example": [int(features.is_real_example)],
         NUM_WINDOWS: [features.num_windows],
     }

@@ -38,6 +38,7 @@ from albert.util.errors import UserError
 _LOGGER = logging.getLogger("albert")
 
 # Head -> parts to convert besides encoder and pooler. `auto` takes the first head that fits.
+_MULTI_LABEL = "multi_label_classification"  # a problem_type
 _PARTS: Dict[str, Tuple[str, ...]] = {
     "question_answering": (SPANS,),
     "classification": (CLASSIFIER,),
@@ -108,6 +109,8 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
         content["id2label"] = {str(number): label for number, label in enumerate(labels)}
         content["label2id"] = {label: number for number, label in enumerate(labels)}
         content["problem_type"] = "regression" if description.get("is_regression") else None
+        if description.get("label_separator"):
+            content["problem_type"] = _MULTI_LABEL
     if model.vocabulary:
         longest = description.get("max_seq_length") or config.max_position_embeddings
         huggingface_tokenizer.write_vocabulary(folder, model.vocabulary, longest)
@@ -213,13 +216,15 @@ def _description(
     if head != "classification":
         return None
     problem, is_regression = theirs.get("problem_type"), count == 1
-    if problem == "multi_label_classification" or (problem == "regression" and not is_regression):
+    if problem in ("regression", _MULTI_LABEL) and is_regression != (problem == "regression"):
         _LOGGER.warning(
-            "The problem_type is %s with %d labels. Here, a classifier chooses one label, so this "
-            "one cannot be loaded.",
+            "The problem_type is %s with %d labels: there is no such model here.",
             problem,
             count,
         )
         return None
     labels = [] if is_regression else labels
-    return "classifier.json", {"task": "custom", "labels": labels, "is_regression": is_regression}
+    content = {"task": "custom", "labels": labels, "is_regression": is_regression}
+    if problem == _MULTI_LABEL:
+        content["label_separator"] = "|"
+    return "classifier.json", content

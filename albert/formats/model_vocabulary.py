@@ -34,6 +34,7 @@ DESCRIPTION: Dict[str, Any] = {
     "task": (str, None),
     "labels": ([str], None),
     "is_regression": (bool, None),
+    "label_separator": (str, None),
     "do_lower_case": (bool, None),
     "max_seq_length": (range(1, 1 << 31), None),
 }

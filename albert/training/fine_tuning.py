@@ -317,11 +317,14 @@ class FineTuning(workflow.Workflow):
         outputs = self.outputs(summary.best_checkpoint, split)
         if not task.labels or "label_ids" not in outputs:
             return
+        task.metrics = summary.best.metrics
         right, predicted = task.label_pairs(self._splits[split].examples, outputs)
-        content = dict(confusion_matrix(task.labels, right, predicted), step=summary.best.step)
-        files.atomic_write_json(os.path.join(folder, CONFUSION_NAME), content)
         report = classification_report(task.labels, right, predicted)
         files.atomic_write_text(os.path.join(folder, REPORT_NAME), report)
+        if predicted.ndim == 2:  # several labels
+            return
+        content = dict(confusion_matrix(task.labels, right, predicted), step=summary.best.step)
+        files.atomic_write_json(os.path.join(folder, CONFUSION_NAME), content)
         if len(np.unique(predicted)) == 1 < len(np.unique(right)):
             _LOGGER.warning(
                 "The best checkpoint predicts %s every time. Try another --learning_rate (it is "

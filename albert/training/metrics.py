@@ -9,7 +9,7 @@ Dimensions: N examples, B batch, L labels.
 
 import functools
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -19,11 +19,15 @@ PER_LABEL = ("precision", "recall")  # metrics of one label, such as recall_yes
 
 
 class Predictions(NamedTuple):
-    """Labels, predictions and losses of N examples, [N] each."""
+    """Labels, predictions and losses of N examples, [N] each.
+
+    Where an example can have several labels, labels and predictions are 0 or 1, int32 [N, L].
+    """
 
     labels: np.ndarray  # int32 ids, or float32 scores
     predictions: np.ndarray  # int32 ids, or float32 scores
     losses: np.ndarray  # float32
+    probabilities: Optional[np.ndarray] = None  # float32 [N, L]; for average_precision
 
 
 def _sklearn() -> Any:
@@ -67,12 +71,22 @@ def _f1(average: str, predictions: Predictions) -> float:
     return _sklearn().f1_score(*predictions[:2], average=average, zero_division=0)
 
 
+def _average_precision(predictions: Predictions) -> float:
+    """Returns scikit-learn's mean over labels; without its warning of labels that do not occur."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _sklearn().average_precision_score(predictions.labels, predictions.probabilities)
+
+
 METRICS: Dict[str, Callable[[Predictions], float]] = {
     "eval_accuracy": lambda predictions: _sklearn().accuracy_score(*predictions[:2]),
     "f1": lambda predictions: _sklearn().f1_score(*predictions[:2], zero_division=0),
     "macro_f1": functools.partial(_f1, "macro"),
     "micro_f1": functools.partial(_f1, "micro"),
     "weighted_f1": functools.partial(_f1, "weighted"),
+    "samples_f1": functools.partial(_f1, "samples"),
+    "exact_match": lambda predictions: _sklearn().accuracy_score(*predictions[:2]),
+    "average_precision": _average_precision,
     "matthew_corr": _matthews,
     "pearson": functools.partial(_correlation, "pearsonr"),
     "spearman": functools.partial(_correlation, "spearmanr"),
@@ -94,6 +108,10 @@ def compute(
     precision_yes  fraction of the predictions "yes" that are correct
     recall_yes     fraction of the examples with the label "yes" that are predicted
     matthew_corr   Matthews' correlation coefficient
+    Of several labels per example:
+    samples_f1     mean of the F1 of each example
+    exact_match    fraction of examples whose labels are all correct
+    average_precision  mean of the area under each label's curve of precision by recall
     pearson        correlation of scores; NaN if one side is constant
     spearman       correlation of the scores' ranks
     MSE            mean squared error

@@ -36,6 +36,7 @@ from tests.support.recorded import assert_equal
 to_theirs = functools.partial(convert, "to_huggingface")
 to_ours = functools.partial(convert, "from_huggingface")
 write_regressor = functools.partial(write_classifier, labels=())
+write_multi_label = functools.partial(write_classifier, description={"label_separator": "|"})
 weights_in, write_weights = huggingface_files.read_weights, huggingface_files.write_weights
 slow = pytest.mark.slow
 KINDS = {
@@ -140,6 +141,7 @@ def test_vocabulary_goes_over_and_back(wordpiece, tmp_path):
     "write, description, architecture, labels",
     [
         (write_classifier, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
+        (write_multi_label, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
         (write_regressor, "", "AlbertForSequenceClassification", ["LABEL_0"]),
         (write_regressor, "race.json", "AlbertForMultipleChoice", []),
         (write_tagger, "", "AlbertForTokenClassification", ["O", "B-PER", "I-PER"]),
@@ -156,13 +158,16 @@ def test_head_and_labels_come_back(write, description, architecture, labels, tmp
     config = read_json(theirs / "config.json")
     assert list(config.get("id2label", {}).values()) == labels
     is_regression = labels == ["LABEL_0"]
-    assert config.get("problem_type") == ("regression" if is_regression else None)
+    problems = {write_regressor: "regression", write_multi_label: "multi_label_classification"}
+    assert config.get("problem_type") == (problems.get(write) if labels else None)
     to_ours(theirs, back)
     assert_same_values(ours, back)
     with albert.load(str(back)) as model:
         assert isinstance(model, KINDS[architecture])
         if labels:
             assert list(model.task.labels) == labels * (not is_regression)
+        if write == write_multi_label:
+            assert model.task.is_multi_label
 
 
 def test_tagger_keeps_length(tmp_path):
@@ -473,9 +478,9 @@ def test_old_config_with_exact_gelu_is_taken_on_demand(theirs, tmp_path):
 
 
 @slow
-def test_multi_label_classifier_gets_no_description(tmp_path):
+def test_multi_label_classifier_of_one_label_gets_no_description(tmp_path):
     theirs = tmp_path / "theirs"
-    to_theirs(write_classifier(tmp_path / "classifier"), theirs)
+    to_theirs(write_regressor(tmp_path / "classifier"), theirs)
     change_config(theirs, problem_type="multi_label_classification")
     to_ours(theirs, tmp_path / "again")
     assert not (tmp_path / "again" / "classifier.json").exists()

@@ -38,6 +38,15 @@ def parse(text: str, labels: Sequence[str]) -> List[float]:
     return list(weights.values())
 
 
+def balanced_presence(examples: Sequence[Sequence[str]], labels: Sequence[str]) -> List[float]:
+    """Returns, for each label, examples without it / examples with it; 1 if all or none have it.
+
+    Examples have tuples of labels.
+    """
+    counts = collections.Counter(label for present in examples for label in set(present))
+    return [(len(examples) - counts[label]) / (counts[label] or 1) or 1.0 for label in labels]
+
+
 def balanced(examples: Sequence[Any], labels: Sequence[str]) -> List[float]:
     """Returns scikit-learn's weights for the labels of N examples, so that each counts the same.
 

@@ -64,6 +64,8 @@ GUID_NAMES = ("index", "id", "guid", "idx")
 _TEXT_WORDS = {name.lower() for name in (*TEXT_NAMES, *FIRST_NAMES, *SECOND_NAMES)}
 _LABEL_WORDS = {name.lower() for name in LABEL_NAMES}
 
+_SET = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+
 # Usual names of a split's files without ending, in search order. OCNLI's training files have the
 # number of examples in their names; the largest comes first. CLUE's test files have the version of
 # the leaderboard; the newest comes first.
@@ -78,12 +80,16 @@ _ENDINGS = (".tsv", ".csv", ".txt", ".json", ".jsonl")
 
 @dataclasses.dataclass(eq=False)
 class InputExample:
-    """A text or a pair of texts; the label is a name, a number (regression) or None (test data)."""
+    """A text or a pair of texts.
+
+    The label is a name, a number (regression), or None (test data); where an example can have
+    several, a tuple of names.
+    """
 
     guid: str  # ID of the example in results
     text_a: str
     text_b: Optional[str] = None
-    label: Union[str, float, None] = None
+    label: Union[str, float, Tuple[str, ...], None] = None
 
 
 # ---------------------------------------------------------------------------------- declarations
@@ -104,6 +110,12 @@ class Columns(NamedTuple):
     header: Optional[bool] = None  # of TSV and CSV; None: the first row decides
     # Builds examples from a row whose fields are not the texts themselves.
     render: Optional[Callable[[Mapping[str, Any]], List[InputExample]]] = None
+    # Instead of `label`: a column for each label, 1 if the example has the label and 0 if not.
+    label_columns: Tuple[Column, ...] = ()
+
+    def required(self, is_labelled: bool) -> Tuple[Column, ...]:
+        """Returns the columns of texts and, in labelled data, of labels; some can be None."""
+        return (*self[:3], *self.label_columns) if is_labelled else self[:2]
 
 
 class Recipe(NamedTuple):
@@ -143,6 +155,17 @@ class TaskSpec(NamedTuple):
     examples_per_row: int = 1  # if more, the answer is the most probable example of a row
     # Split -> file in the data folder; None: search for usual names.
     files: Mapping[str, Optional[str]] = {}
+    label_separator: str = ""  # of an example's labels in a cell; "": each example has one label
+
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether an example can have several labels, or none."""
+        return bool(self.label_separator)
+
+    @property
+    def no_label(self) -> Optional[Tuple[str, ...]]:
+        """The label of an example to predict."""
+        return () if self.is_multi_label else None
 
     @property
     def is_regression(self) -> bool:
@@ -215,7 +238,7 @@ def read_file(task: TaskSpec, path: str, split: str = "", *, names: Sequence[str
         if task.language and row.fields.get(language, task.language) != task.language:
             continue
         try:
-            row_examples = _examples_of(row, columns, first, is_labelled=is_labelled)
+            row_examples = _examples_of(row, columns, first, task=task, is_labelled=is_labelled)
         except KeyError as error:
             short.append(f"{row.where}: no column or field {error}")
             continue
@@ -224,12 +247,12 @@ def read_file(task: TaskSpec, path: str, split: str = "", *, names: Sequence[str
         start = row.number * len(row_examples) if role else len(examples)
         for number, example in enumerate(row_examples, start):
             example.guid = example.guid or (f"{role}-{number}" if role else str(number))
-            label = parse_label(example.label, spellings) if role else None
+            label = parse_label(example.label, spellings, task.label_separator) if role else None
             if is_labelled and label is None:
                 _refuse_label(task, row, example.label, is_first=first.is_table and row is first)
             if is_labelled and label == "":
                 continue
-            example.label = None if label == "" else label
+            example.label = task.no_label if label in ("", None) else label
             examples.append(example)
             if not (example.text_a.strip() and (example.text_b is None or example.text_b.strip())):
                 empty.append(row.where)
@@ -254,7 +277,7 @@ def _read_parts(path: str) -> Tuple[List[str], List[Row]]:
     return parts, rows
 
 
-def declaration(path: str, known: Columns) -> Dict[str, Any]:
+def declaration(path: str, known: Columns, separator: str = "") -> Dict[str, Any]:
     """Returns the columns and the labels of training data, as a task file has them.
 
     The labels are "regression" if all are numbers, and not all are whole numbers.
@@ -262,6 +285,7 @@ def declaration(path: str, known: Columns) -> Dict[str, Any]:
     Args:
       path: a file, or a pattern for Parquet files.
       known: columns to use. Without text_a, the texts have usual names.
+      separator: of several labels in a cell; "": each example has one label.
 
     Raises:
       UserError: the file is missing or has no such columns.
@@ -274,8 +298,9 @@ def declaration(path: str, known: Columns) -> Dict[str, Any]:
     task = TaskSpec("", (), Recipe(0, 0, 0), (), tuple(candidates))
     columns = _find_columns(task, rows, "train", names=())
     values = (row.fields.get(columns.label) for row in rows[columns.header or 0 :])
-    texts = {label_text(value) for value in values if value not in (None, "")}
-    numbers = {text: parse_label(text, {}) for text in texts - {"nan"}}
+    present = (value for value in values if value not in (None, ""))
+    texts = {part for value in present for part in _label_texts(value, separator)}
+    numbers: Dict[str, Any] = {text: parse_label(text, {}) for text in texts - {"nan"}}
     labels: Any = sorted(
         numbers, key=lambda text: (numbers[text] is None, numbers[text] or 0, text)
     )
@@ -330,7 +355,7 @@ def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
 
 
 def _examples_of(
-    row: Row, columns: Columns, first: Row, *, is_labelled: bool
+    row: Row, columns: Columns, first: Row, *, task: TaskSpec, is_labelled: bool
 ) -> List[InputExample]:
     """Returns a row's examples, with labels as in the file; KeyError if the row is too short."""
     fields = row.fields
@@ -338,9 +363,21 @@ def _examples_of(
         return columns.render(dict(zip(first.values, row.values)) if row.is_table else fields)
     text_b = None if columns.text_b is None else text_of(fields[columns.text_b])
     guid = fields.get(columns.guid)
-    label = fields[columns.label] if is_labelled else fields.get(columns.label)
+    if is_labelled and columns.label_columns:
+        values = [fields[key] for key in columns.label_columns]
+        label: Any = [name for name, value in zip(task.labels, values) if _is_set(value, name)]
+    else:
+        label = fields[columns.label] if is_labelled else fields.get(columns.label)
     text_a = text_of(fields[columns.text_a])
     return [InputExample("" if guid is None else str(guid), text_a, text_b, label)]
+
+
+def _is_set(value: Any, label: str) -> bool:
+    """Returns whether a cell of a label's column has 1; ValueError if it has neither 0 nor 1."""
+    is_set = _SET.get(label_text(value))
+    if is_set is None:
+        raise ValueError(f"{label} is {value!r}; a label's column holds 0 and 1")
+    return is_set
 
 
 def text_of(value: Any) -> str:
@@ -368,19 +405,20 @@ def _find_columns(
     `header` says whether the first row is a header. Arguments and errors are as in `read_file`.
     """
     first = rows[0]
-    needed = 3 if role in ("train", "dev") else 2  # texts, and the label
+    is_labelled = role in ("train", "dev")
     candidates = task.columns if role else _prediction_columns(task, rows, names)
     for columns in candidates:
-        keys = [first.find(column) for column in columns[:4]]
-        pairs = zip(columns[:needed], keys)
-        if all(column is None or key is not None for column, key in pairs):
+        needed = columns.required(is_labelled)
+        if all(column is None or first.find(column) is not None for column in needed):
+            keys = [first.find(column) for column in columns[:4]]
+            label_keys = tuple(map(first.find, columns.label_columns))
             header = first.is_table and _has_header(columns, keys, first, task=task)
-            if first.is_table and not header and needed == 2:
+            if first.is_table and not header and not is_labelled:
                 _LOGGER.warning("%s: no header found. Reading this row as an example.", first.where)
-            return Columns._make([*keys, header, columns.render])
+            return Columns._make([*keys, header, columns.render, label_keys])
     missing = [
         " or ".join(column) if isinstance(column, tuple) else str(column)
-        for column in candidates[0][:needed]
+        for column in candidates[0].required(is_labelled)
         if column is not None
     ]
     raise UserError(
@@ -401,8 +439,10 @@ def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task
     if not all(isinstance(column, int) for column, key in pairs if key is not None):
         return True
     words = [name.strip().lower() for name in first.values]
+    if columns.label_columns:
+        return any(words[key] not in _SET for key in map(first.find, columns.label_columns))
     label = "" if keys[2] is None else words[keys[2]]
-    if parse_label(label, label_spellings(task)) is not None:
+    if parse_label(label, label_spellings(task), task.label_separator) is not None:
         return False
     texts = {words[key] for key in keys[:2] if key is not None}
     return label in _LABEL_WORDS or texts <= _TEXT_WORDS
@@ -454,8 +494,24 @@ def label_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
 
 
-def parse_label(value: Any, spellings: Mapping[str, str]) -> Union[str, float, None]:
-    """Returns the label (for regression: the number) that a value spells; None if invalid."""
+def _label_texts(value: Any, separator: str) -> List[str]:
+    """Returns the labels that a list or a text spells, several if there is a separator."""
+    if not separator:
+        return [label_text(value)]
+    parts = value if isinstance(value, list) else label_text(value).split(separator)
+    return list(filter(None, map(label_text, parts)))
+
+
+def parse_label(
+    value: Any, spellings: Mapping[str, str], separator: str = ""
+) -> Union[str, float, Tuple[str, ...], None]:
+    """Returns the label (for regression: the number) that a value spells; None if invalid.
+
+    With a separator, returns the labels that a list or a text spells.
+    """
+    if separator:
+        labels = [spellings.get(name) for name in _label_texts(value, separator)]
+        return None if None in labels else tuple(labels)  # type: ignore[arg-type]
     text = label_text(value)
     if spellings:
         return spellings.get(text)

@@ -23,14 +23,21 @@ from albert.util import wording
 from albert.util.errors import UserError
 
 
-def feature_spec(max_seq_length: int, is_regression: bool, *, truncation: str = END) -> FeatureSpec:
+def feature_spec(
+    max_seq_length: int,
+    is_regression: bool,
+    *,
+    truncation: str = END,
+    label_shape: Tuple[int, ...] = (),
+) -> FeatureSpec:
     """Returns the declaration of the records.
 
     input_ids, input_mask and segment_ids are int64 [S]; label_ids is int64 [] (for regression,
-    float32 []); is_real_example and, for windows, num_windows are int64 [].
+    float32 []; of several labels, 0 or 1 for each); is_real_example and, for windows, num_windows
+    are int64 [].
     """
     features = [Feature(name, (max_seq_length,)) for name in SEQUENCES]
-    label = Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
+    label = Feature("label_ids", label_shape, tf.float32 if is_regression else tf.int64)
     features += [label, Feature("is_real_example", ())]
     if truncation == WINDOWS:
         features.append(Feature(NUM_WINDOWS, ()))
@@ -122,8 +129,13 @@ def convert_examples_to_features(
     return converted
 
 
-def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float]:
-    """Returns the label's id (for regression, the label); 0 without a label."""
+def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float, List[int]]:
+    """Returns the label's id (for regression, the label; of several, 0 or 1 for each label).
+
+    Without a label it is 0.
+    """
+    if isinstance(example.label, tuple):
+        return [int(label in example.label) for label in label_ids]
     if None in label_ids:
         return float(example.label or 0)
     if example.label is None:

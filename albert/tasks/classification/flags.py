@@ -48,6 +48,15 @@ class CustomTaskFlags(BaseFlags):
     text_a_column: Optional[str] = _custom("Column of the text: a name, or a number from 0.")
     text_b_column: Optional[str] = _custom("Column of the second text, for pairs.")
     label_column: Optional[str] = _custom("Column of the label.")
+    multi_label: Optional[bool] = _custom("An example can have several labels, or none.")
+    label_separator: Optional[str] = _custom(
+        "Separator of the labels in a cell; default: |.", needs="multi_label"
+    )
+    label_columns: Optional[str] = _custom(
+        "Columns of labels, comma-separated, with 1 if an example has the label, else 0.",
+        needs="multi_label",
+        replaces=("label_column",),
+    )
     guid_column: Optional[str] = _custom("Column of the example ID.")
     header: Optional[bool] = _custom("TSV and CSV files have a header row; default: detect.")
     labels: Optional[str] = _custom(
@@ -98,6 +107,12 @@ class ClassifierFlags(
     early_exit: bool = flag(False, "Train a head on each layer, for --exit_patience.")
     class_weights: Optional[str] = training_flag(
         None, "Weights of the labels in the training loss: balanced, or such as yes:3,no:1."
+    )
+    decision_threshold: Optional[float] = evaluation_flag(
+        None,
+        "Several labels: predict those at least this probable; default: chosen on the dev data.",
+        above=0,
+        below=1,
     )
     threshold_to_export: float = output_flag(
         float("nan"),

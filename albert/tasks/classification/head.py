@@ -126,6 +126,39 @@ def _score_output(logits: tf.Tensor, features: Features) -> HeadOutput:
     return HeadOutput(tf.square(scores - tf.cast(labels, tf.float32)), outputs, {})
 
 
+def multi_label_head(
+    num_labels: int, *, decision_threshold: float, class_weights: Optional[Sequence[float]] = None
+) -> Head:
+    """Returns the head of a classifier that predicts each label by itself.
+
+    Its outputs have the names of softmax_output; predictions and label_ids are 0 or 1, int32
+    [B, C]. The loss is the mean of the labels' binary cross entropies.
+
+    Args:
+      num_labels: C.
+      decision_threshold: labels that are at least this probable are predicted.
+      class_weights: factors [C] of the loss of labels that an example has.
+    """
+    weights = [1.0] * num_labels if class_weights is None else class_weights
+
+    def head(features: Features, encoder: Encoder) -> HeadOutput:
+        pooled = _encode(encoder, features)  # first: the order of variables decides their seeds
+        logits = _make_head(encoder, num_labels)(pooled)
+        probabilities = tf.sigmoid(logits)
+        predictions = tf.cast(probabilities >= decision_threshold, tf.int32)
+        outputs = {"logits": logits, "probabilities": probabilities, "predictions": predictions}
+        if "label_ids" not in features:
+            return HeadOutput(None, outputs, {})
+        outputs["label_ids"] = labels = tf.cast(features["label_ids"], tf.int32)
+        losses = tf.nn.weighted_cross_entropy_with_logits(
+            labels=tf.cast(labels, tf.float32), logits=logits, pos_weight=tf.constant(weights)
+        )
+        is_correct = tf.reduce_all(tf.equal(predictions, labels), axis=-1)
+        return HeadOutput(tf.reduce_mean(losses, axis=-1), outputs, {"accuracy": is_correct})
+
+    return head
+
+
 def classification_head(
     num_labels: int,
     *,

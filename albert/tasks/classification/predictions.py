@@ -81,7 +81,12 @@ def result_files(
 
 
 def _answers(task: TaskSpec, outputs: Outputs) -> List[str]:
-    """Returns the name of each predicted label; for regression, the score."""
+    """Returns the name of each predicted label, or its labels; for regression, the score."""
+    if task.is_multi_label:
+        return [
+            task.label_separator.join(task.labels[number] for number in np.flatnonzero(row))
+            for row in outputs["predictions"]
+        ]
     predictions = np.ravel(outputs["predictions"])
     return [str(number) if task.is_regression else task.labels[number] for number in predictions]
 

@@ -22,7 +22,15 @@ from albert.downloads import data_set_table
 from albert.tasks.classification import examples
 from albert.tasks.classification.examples import Columns, InputExample, TaskData
 from albert.tasks.classification.flags import CustomTaskFlags
-from albert.tasks.classification.task_table import CUSTOM, TASKS, Recipe, TaskSpec, get_task
+from albert.tasks.classification.task_table import (
+    CUSTOM,
+    DEFAULT_SEPARATOR,
+    MULTI_LABEL_METRICS,
+    TASKS,
+    Recipe,
+    TaskSpec,
+    get_task,
+)
 from albert.training.metrics import PER_LABEL
 from albert.util import files, json_files, wording
 from albert.util.errors import UserError
@@ -118,7 +126,12 @@ _CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1
 
 
 _LIST = (str, [(str, float, bool)], None)
-_TASK_FILE = {"labels": _LIST, "metrics": _LIST, str: (str, float, bool, None)}
+_TASK_FILE = {
+    "labels": _LIST,
+    "label_columns": _LIST,
+    "metrics": _LIST,
+    str: (str, float, bool, None),
+}
 
 
 def custom_task(task_file: str = "", **flags: Any) -> TaskSpec:
@@ -130,6 +143,9 @@ def custom_task(task_file: str = "", **flags: Any) -> TaskSpec:
         text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names in the
           header row; for files that end in .json, .jsonl or .parquet, names of fields. text_b and
           guid are optional.
+        multi_label: whether an example can have several labels, or none; then `label` has lists, or
+          texts with the labels between `label_separator`, by default "|".
+        label_columns: list or comma-separated text: a column for each label, with 0 or 1.
         header: whether TSV and CSV files have a header row; by default, the first row decides.
         labels: list or comma-separated text, or "regression".
         metric: chooses the best checkpoint; default: the first of `metrics`, or eval_accuracy
@@ -152,27 +168,41 @@ def custom_task(task_file: str = "", **flags: Any) -> TaskSpec:
 
 
 def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
-    labels, metrics = (_listed(fields.pop(name, None)) for name in ("labels", "metrics"))
+    lists = ("labels", "label_columns", "metrics")
+    labels, label_columns, metrics = (_listed(fields.pop(name, None)) for name in lists)
+    labels = labels or label_columns
     flag_of = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in fields}
     flags = make(_CustomTask, **{flag_of[name]: value for name, value in fields.items()})
     if flags.text_a_column is None:
         raise UserError("A custom task needs text_a: the text's column, a number from 0 or a name.")
-    is_regression = labels == ["regression"]
+    is_regression = labels == ["regression"] and not flags.multi_label
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
         raise UserError(
             f"The labels are {wording.listed(labels)}. Give --labels at least two different names "
             "such as 0,1, or the word regression."
         )
+    if label_columns and (len(label_columns) != len(labels) or not flags.multi_label):
+        raise UserError(
+            f"There are {len(label_columns)} label_columns for {len(labels)} labels. Give a column "
+            "for each label, and multi_label."
+        )
     values = flags.to_dict()
+    columns = columns_of(flags)
+    if label_columns:
+        keys = tuple(map(_column, label_columns))
+        columns = columns._replace(label=None, label_columns=keys)
+    own = ("pearson",) if is_regression else ("eval_accuracy",)
     task = TaskSpec(
         flags.name,
         () if is_regression else tuple(labels),
         _CUSTOM_RECIPE,
         folders=(flags.name,),
-        columns=(columns_of(flags),),
-        metrics=() if flags.metric else ("pearson" if is_regression else "eval_accuracy",),
+        columns=(columns,),
+        metrics=() if flags.metric else own,
         files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
     )
+    if flags.multi_label:
+        task = task._replace(label_separator=separator_of(flags), metrics=MULTI_LABEL_METRICS)
     return with_metrics(task, flags.metric, metrics)
 
 
@@ -188,7 +218,9 @@ def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpe
       UserError: a metric does not suit the labels.
     """
     suitable = ["pearson", "spearman", "MSE"]
-    if task.labels:
+    if task.is_multi_label:
+        suitable = [*MULTI_LABEL_METRICS, "weighted_f1"]
+    elif task.labels:
         suitable = ["eval_accuracy", "matthew_corr", "macro_f1", "micro_f1", "weighted_f1"]
         if len(task.labels) == 2:
             suitable.append("f1")
@@ -210,11 +242,18 @@ def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpe
 
 def columns_of(flags: CustomTaskFlags) -> Columns:
     """Returns the columns that flags name; numbers are int."""
-    texts = (getattr(flags, f"{name}_column") for name in Columns._fields[:4])
-    columns: List[Any] = [
-        int(text) if re.fullmatch(r"-?\d+", text or "") else text for text in texts
-    ]
+    columns = [_column(getattr(flags, f"{name}_column")) for name in Columns._fields[:4]]
     return Columns(*columns)._replace(header=flags.header)
+
+
+def separator_of(flags: CustomTaskFlags) -> str:
+    """Returns the separator of an example's labels; "" if it has one label."""
+    return (flags.label_separator or DEFAULT_SEPARATOR) if flags.multi_label else ""
+
+
+def _column(text: Optional[str]) -> Any:
+    """Returns a column's number or name."""
+    return int(text) if re.fullmatch(r"-?\d+", text or "") else text
 
 
 def _listed(value: Any) -> List[str]:

@@ -10,7 +10,7 @@ Dimensions: N examples.
 import functools
 import logging
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from albert.util.flags import describe
 
 _LOGGER = logging.getLogger("albert")
 
+_THRESHOLD = "decision_threshold"
+_THRESHOLDS = [percent / 100 for percent in range(5, 100, 5)]
+_WITHOUT_THRESHOLD = ("average_precision", "eval_loss")  # metrics of probabilities
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
 
@@ -48,6 +51,13 @@ class Prediction(NamedTuple):
     probabilities: Dict[str, float]  # by label, in the order of the labels; {} from a regressor
     score: Optional[float]  # the regressor's number; None from a classifier
     layers: Optional[int] = None  # after which it was known; None without exit_patience
+
+
+class MultiLabelPrediction(NamedTuple):
+    """The prediction of a model with several labels for a text or a pair of texts."""
+
+    labels: Tuple[str, ...]  # those that are at least as probable as the decision threshold
+    probabilities: Dict[str, float]  # by label, in the order of the labels
 
 
 def find_task(name: str, flags: CustomTaskFlags) -> registry.TaskSpec:
@@ -87,7 +97,7 @@ class ClassifierTask(Task):
     flags_class = ClassifierFlags
     description_name = "classifier.json"
     recorded_flags = ("truncation",)
-    heard_flags = ("exit_patience", "exit_threshold")
+    heard_flags = ("exit_patience", "exit_threshold", _THRESHOLD)
     file_flags = {"train": "train_file", "dev": "dev_file"}
     row_names = {2: ("text_a", "label"), 3: ("text_a", "text_b", "label")}
     description_schema = {
@@ -95,6 +105,8 @@ class ClassifierTask(Task):
         "is_pair": (bool, None),
         "early_exit": (bool, None),
         "columns": ([str], None),
+        "label_separator": (str, None),
+        _THRESHOLD: (float, None),
     }
 
     def __init__(self, flags: ClassifierFlags, *arguments: Any):
@@ -117,6 +129,11 @@ class ClassifierTask(Task):
         if flags.class_weights not in (None, class_weights.BALANCED):
             class_weights.parse(flags.class_weights, self.labels)
         self.columns = tuple(description.get("columns") or ())
+        self.is_multi_label = self.declared.is_multi_label
+        if flags.decision_threshold and not self.is_multi_label:
+            raise UserError("--decision_threshold is only for models of several labels.")
+        if self.is_multi_label and flags.early_exit:
+            raise UserError("--early_exit does not work with --multi_label. Leave one of them out.")
         self.has_exits = flags.early_exit or bool(description.get("early_exit"))
         if flags.exit_patience and not self.has_exits:
             raise UserError(
@@ -140,6 +157,11 @@ class ClassifierTask(Task):
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns what classifier.json says; an export has no heads before the last."""
+        several: Dict[str, Any] = {}
+        if self.is_multi_label:
+            several["label_separator"] = self.declared.label_separator
+            if is_export:
+                several[_THRESHOLD] = self.threshold()
         return {
             **super().describe(is_export),
             "labels": list(self.labels),
@@ -147,6 +169,7 @@ class ClassifierTask(Task):
             "is_pair": self.is_pair,
             "early_exit": not is_export if self.has_exits else None,
             "columns": list(self.columns) or None,
+            **several,
         }
 
     # ---- data ----
@@ -187,11 +210,14 @@ class ClassifierTask(Task):
     def declare_data(cls, flags: Any, paths: Mapping[str, str]) -> Dict[str, Any]:
         """Writes a task file with the columns and labels of a custom task, unless flags do."""
         is_custom = str(flags.task_name).strip().lower() == registry.CUSTOM
-        is_declared = flags.task_file or (flags.text_a_column and flags.labels)
+        is_declared = flags.task_file or (
+            flags.text_a_column and (flags.labels or flags.label_columns)
+        )
         if not is_custom or is_declared or files.gfile().isdir(paths["train"]):
             return {}
         path = os.path.join(flags.output_dir, "data", "task.json")
-        content = declaration(paths["train"], registry.columns_of(flags))
+        columns, separator = registry.columns_of(flags), registry.separator_of(flags)
+        content = declaration(paths["train"], columns, separator)
         files.atomic_write_json(path, content)
         return {"task_file": path}
 
@@ -204,12 +230,17 @@ class ClassifierTask(Task):
                 f"The model was trained on {inputs}. If the file has other columns, choose the "
                 "columns of the texts with --columns."
             )
-        return InputExample("", *parts)
+        example = InputExample("", *parts)
+        example.label = self.declared.no_label
+        return example
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
         return classification_features.feature_spec(
-            self.flags.max_seq_length, self.is_regression, truncation=self.flags.truncation
+            self.flags.max_seq_length,
+            self.is_regression,
+            truncation=self.flags.truncation,
+            label_shape=(len(self.labels),) if self.is_multi_label else (),
         )
 
     def encode(
@@ -235,13 +266,19 @@ class ClassifierTask(Task):
         self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """Builds a dense layer on the pooled output, or one for each layer's."""
-        head = classification_head.classification_head(
-            len(self.labels) or 1,
-            early_exit=self.has_exits,
-            patience=self.flags.exit_patience,
-            threshold=self.flags.exit_threshold,
-            class_weights=self._class_weights() if encoder.is_training else None,
-        )
+        weights = self._class_weights() if encoder.is_training else None
+        if self.is_multi_label:
+            head = classification_head.multi_label_head(
+                len(self.labels), decision_threshold=self.threshold(), class_weights=weights
+            )
+        else:
+            head = classification_head.classification_head(
+                len(self.labels) or 1,
+                early_exit=self.has_exits,
+                patience=self.flags.exit_patience,
+                threshold=self.flags.exit_threshold,
+                class_weights=weights,
+            )
         return head(features, encoder)
 
     def _class_weights(self) -> Optional[List[float]]:
@@ -249,12 +286,60 @@ class ClassifierTask(Task):
         text = self.flags.class_weights
         if text != class_weights.BALANCED:
             return class_weights.parse(text, self.labels) if text else None
-        examples = [example.label for example in self.examples("train")]
+        examples: List[Any] = [example.label for example in self.examples("train")]
+        if self.is_multi_label:
+            return class_weights.balanced_presence(examples, self.labels)
         return class_weights.balanced(examples, self.labels)
 
-    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
-        """Returns the label or the number of each example."""
-        predictions = []
+    # ---- the threshold of several labels ----
+
+    def threshold(self) -> float:
+        """Returns the lowest probability of a predicted label."""
+        thresholds = (
+            self.flags.decision_threshold,
+            self.metrics.get(_THRESHOLD),
+            self.description.get(_THRESHOLD),
+        )
+        return next((value for value in thresholds if value is not None), 0.5)
+
+    def _decided(self, outputs: Outputs) -> Outputs:
+        """Returns outputs with the predictions by the threshold, int32 [N, C]."""
+        is_predicted = outputs["probabilities"] >= self.threshold()
+        return {**outputs, "predictions": is_predicted.astype(np.int32)}
+
+    def _choose_threshold(self, outputs: Outputs) -> None:
+        """Sets the threshold with the best metric; of equal ones, the one closest to 0.5."""
+        metric = "micro_f1" if self.best_metric in _WITHOUT_THRESHOLD else self.best_metric
+        ranks = {}
+        for threshold in _THRESHOLDS:
+            self.metrics = {_THRESHOLD: threshold}
+            scored = _predictions(self._decided(outputs))
+            (score,) = metrics.compute([metric], scored, self.labels).values()
+            ranks[threshold] = score, -abs(threshold - 0.5)
+        self.metrics = {_THRESHOLD: max(ranks, key=ranks.__getitem__)}
+
+    def label_pairs(
+        self, examples: Sequence[InputExample], outputs: Outputs
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Returns (labels, predictions), as label indices [N]; of several labels 0 or 1, [N, C]."""
+        if not self.is_multi_label:
+            return super().label_pairs(examples, outputs)
+        decided = self._decided(outputs)
+        return decided["label_ids"], decided["predictions"]
+
+    # ---- answers ----
+
+    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Any]:
+        """Returns the label, the labels or the number of each example."""
+        predictions: List[Any] = []
+        if self.is_multi_label:
+            decided = self._decided(outputs)["predictions"]
+            for row, is_predicted in zip(outputs["probabilities"].tolist(), decided):
+                labels = tuple(
+                    self.labels[number] for number in np.flatnonzero(is_predicted).tolist()
+                )
+                predictions.append(MultiLabelPrediction(labels, dict(zip(self.labels, row))))
+            return predictions
         layers = outputs.get("layers", np.full(len(examples), None))
         for row, layer in zip(outputs["probabilities"].tolist(), layers.tolist()):
             shares = dict(zip(self.labels, row))  # {} of a regressor
@@ -264,20 +349,28 @@ class ClassifierTask(Task):
 
     def decoding(self) -> Dict[str, Any]:
         """Returns the columns, the metrics and, where examples leave early, when."""
-        return {"columns": list(self.columns), "metrics": self._metrics, **self._exits()}
+        decoding = {"columns": list(self.columns), "metrics": self._metrics, **self._exits()}
+        if self.is_multi_label:
+            decoding[_THRESHOLD] = self.flags.decision_threshold
+        return decoding
 
     def _exits(self) -> Dict[str, Any]:
         if not self.flags.exit_patience:
             return {}
-        names = self.heard_flags if self.is_regression else ["exit_patience"]
+        names = ["exit_patience", "exit_threshold"] if self.is_regression else ["exit_patience"]
         return {name: getattr(self.flags, name) for name in names}
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
+        more = {}
+        if self.is_multi_label:
+            if self.flags.decision_threshold is None:
+                self._choose_threshold(outputs)
+            outputs, more = self._decided(outputs), {_THRESHOLD: self.threshold()}
         measured = metrics.compute(self._metrics, _predictions(outputs), self.labels)
         if "layers" in outputs:
             measured["mean_layers"] = float(np.mean(outputs["layers"]))
-        return {**measured, **self._exits()}
+        return {**measured, **more, **self._exits()}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
@@ -285,6 +378,9 @@ class ClassifierTask(Task):
         """Returns the files with the predictions, and those that GLUE and CLUE take."""
         if "layers" in outputs:
             _LOGGER.info("%s", describe_layers(outputs["layers"].tolist()))
+        if self.is_multi_label:
+            _LOGGER.info("A label is predicted if it is at least %g probable.", self.threshold())
+            outputs = self._decided(outputs)
         if split == _PREDICT_FILE:
             stem = os.path.splitext(os.path.basename(self.flags.predict_file))[0]
             return predictions.result_files(self.declared, examples, outputs, suffix=f"_{stem}")
@@ -300,9 +396,11 @@ def _predictions(outputs: Outputs) -> metrics.Predictions:
     if np.isnan(losses).all():  # an exported model does not give them
         if labels.dtype.kind == "f":
             losses = (predictions - labels) ** 2
+        elif labels.ndim == 2:
+            losses = -np.log(np.where(labels, rows, 1 - rows)).mean(axis=1)
         else:
             losses = -np.log(rows[range(len(rows)), labels])
-    return metrics.Predictions(labels, predictions, losses)
+    return metrics.Predictions(labels, predictions, losses, rows)
 
 
 class Predictor(fine_tuned.FineTunedModel):

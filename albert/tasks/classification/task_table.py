@@ -236,6 +236,8 @@ GLUE_TASKS = tuple(task.name for task in GLUE)
 CHINESE_TASKS = tuple(task.name for task in CHINESE)
 TASKS: Dict[str, TaskSpec] = {task.name: task for task in GLUE + CHINESE}
 CUSTOM = "custom"
+MULTI_LABEL_METRICS = ("micro_f1", "macro_f1", "samples_f1", "exact_match", "average_precision")
+DEFAULT_SEPARATOR = "|"  # between an example's labels
 
 
 def get_task(name: str) -> TaskSpec:
@@ -259,7 +261,12 @@ def described_task(description: Mapping[str, Any]) -> TaskSpec:
     name, labels = description["task"], tuple(description["labels"])
     if name in TASKS and TASKS[name].labels == labels:
         return TASKS[name]
+    separator = description.get("label_separator") or ""
     columns = {True: (_PAIR,), False: (_TEXT,), None: (_PAIR, _TEXT)}[description.get("is_pair")]
+    metrics: Tuple[str, ...] = ("eval_accuracy",) if labels else ("pearson",)
+    if separator:
+        columns = tuple(each._replace(label=("labels", *LABEL_NAMES)) for each in columns)
+        metrics = MULTI_LABEL_METRICS
     numbered = {str(number): label for number, label in enumerate(labels)}
     return TaskSpec(
         name,
@@ -267,6 +274,7 @@ def described_task(description: Mapping[str, Any]) -> TaskSpec:
         _epochs(3, 32, 2e-5),
         folders=(name,),
         columns=columns,
-        metrics=("eval_accuracy",) if labels else ("pearson",),
+        metrics=metrics,
         label_aliases=numbered if numbered.keys().isdisjoint(labels) else {},
+        label_separator=separator,
     )
