@@ -32,6 +32,11 @@ _TASKS = {
     "squad_v1": ("albert.run_squad_v1", "albert.tasks.squad.task", "SquadV1"),
     "squad_v2": ("albert.run_squad_v2", "albert.tasks.squad.task", "SquadV2"),
     "race": ("albert.run_race", "albert.tasks.race.task", "RaceTask"),
+    "multiple_choice": (
+        "albert.run_multiple_choice",
+        "albert.tasks.race.task",
+        "MultipleChoiceTask",
+    ),
     "tagging": ("albert.run_tagger", "albert.tasks.tagging.task", "TaggingTask"),
 }
 _CLASSIFICATION = ("albert.run_classifier", "albert.tasks.classification.task", "ClassifierTask")
@@ -56,8 +61,8 @@ def fine_tune(
         or none.
       output_dir: folder of the training, which resumes there. Gets what the script writes.
       model: the script's --albert_dir: a folder, or the name of a released model.
-      task: "custom" or a name of run_classifier, "squad_v1", "squad_v2", "race", "tagging", or your
-        own Task class.
+      task: "custom" or a name of run_classifier, "squad_v1", "squad_v2", "race",
+        "multiple_choice", "tagging", or your own Task class.
       callback: called as callback(step, metrics) when a checkpoint is saved and evaluated; returns
         False to stop the training.
       **flags: the script's other flags, such as learning_rate.

@@ -22,6 +22,7 @@ GROUPS = {
         "run_squad_v1",
         "run_squad_v2",
         "run_race",
+        "run_multiple_choice",
         "run_tagger",
         "sweep",
     ),

@@ -41,6 +41,7 @@ from albert.formats.flags import ConversionFlags
 from albert.pretraining_data import cluster, documents, instances, job
 from albert.tasks.classification import examples, registry, sweep
 from albert.tasks.classification.task import ClassifierTask
+from albert.tasks.race import choice_rows
 from albert.tasks.race import examples as race_examples
 from albert.tasks.race.task import RaceTask
 from albert.tasks.squad import examples as squad_examples
@@ -356,6 +357,7 @@ READERS = {
     "tags.conll": Reader(tagging_examples.read),
     "tags.conllu": Reader(lambda path: tagging_examples.read(path, 1)),
     "tags.jsonl": Reader(tagging_examples.read),
+    "choices.jsonl": Reader(lambda path: list(map(vars, choice_rows.read(path)))),
     "texts.txt": Reader(classification_data.texts_in),
     "texts.jsonl": Reader(classification_data.texts_in),
     "texts.csv": Reader(classification_data.texts_in),

@@ -41,3 +41,25 @@ class RaceFlags(shared_flags.TruncationFlags, shared_flags.TaskFlags):
     def keep_checkpoint_max(self) -> int:  # type: ignore[override]
         """The value of --num_keep_checkpoint by the name that other scripts use."""
         return self.num_keep_checkpoint
+
+
+@dataclasses.dataclass(frozen=True)
+class MultipleChoiceFlags(shared_flags.TruncationFlags, shared_flags.TaskFlags):
+    """The flags of run_multiple_choice."""
+
+    data_dir: str = data_flag(
+        None, "Folder with train, dev and test files.", path=True, required=True
+    )
+    train_file: Optional[str] = data_flag(
+        None, "Training data in --data_dir: JSON lines, Parquet; default: by name, as train.jsonl."
+    )
+    dev_file: Optional[str] = data_flag(None, "Development data in --data_dir.")
+    test_file: Optional[str] = data_flag(None, "Test data in --data_dir.")
+    max_qa_length: int = data_flag(128, "Maximum tokens of question plus choice.", lower=1)
+    dropout_prob: float = training_flag(0.1, "Dropout before the head.", lower=0, upper=0.99)
+    learning_rate: float = flag(1e-5)
+    train_step: int = flag(None)
+    warmup_step: int = flag(None)
+    num_train_epochs: float = flag(3.0)
+    warmup_proportion: float = flag(0.1)
+    keep_checkpoint_max: int = shared_flags.keep_checkpoint_max()

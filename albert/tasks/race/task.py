@@ -1,27 +1,29 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""RACE, reading comprehension by multiple choice, as a task.
+"""Multiple choice as a task: RACE, and questions with any number of choices.
 
     outcome = fine_tuning.run(flags, RaceTask)
 
 Dimensions: N questions, C options.
 """
 
+import functools
 import itertools
 import json
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple, Union
 
 import numpy as np
 
-from albert.data import feature_cache
+from albert.data import feature_cache, split_files
+from albert.data.packing import SEQUENCES
 from albert.data.record_format import FeatureSpec
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
 from albert.models import network
+from albert.tasks.race import choice_rows, head
 from albert.tasks.race import examples as race_examples
 from albert.tasks.race import features as race_features
-from albert.tasks.race import head
 from albert.tasks.race.examples import InputExample
-from albert.tasks.race.flags import RaceFlags
+from albert.tasks.race.flags import MultipleChoiceFlags, RaceFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util.errors import UserError
@@ -35,38 +37,14 @@ class Choice(NamedTuple):
     probabilities: List[float]  # for each option
 
 
-class RaceTask(Task):
-    """Questions on passages, with four options each."""
+class ChoiceTask(Task):
+    """Questions with options, of which one is right; a subclass reads data of one kind."""
 
-    flags: RaceFlags
-    flags_class = RaceFlags
+    flags: Union[RaceFlags, MultipleChoiceFlags]
     description_name = "race.json"
-    labels = race_examples.LETTERS
     recorded_flags = ("max_qa_length", "truncation")
-    rows_file = "{}/high/all.txt"
-    rows_flags = {"high_only": True}
-
-    def __init__(self, flags: RaceFlags, *arguments: Any):
-        super().__init__(flags, *arguments)
-        self.name = flags.task_name
-        self._levels = race_examples.levels_of(flags.high_only, flags.middle_only)
-        if self._levels == race_examples.LEVELS:  # results of one level are not published
-            self.published_name = "race"
-
-    @classmethod
-    def check_flags(cls, flags: RaceFlags) -> None:  # type: ignore[override]
-        """Checks the flags, lengths and feature files."""
-        super().check_flags(flags)
-        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
-        paths = list(filter(None, (flags.train_file, flags.eval_file, flags.predict_file)))
-        if len(set(paths)) < len(paths):
-            raise UserError("--train_file, --eval_file and --predict_file must differ.")
 
     # ---- data ----
-
-    def examples(self, split: str) -> List[InputExample]:
-        """Reads the questions of a split."""
-        return race_examples.read_examples(self.flags.data_dir, split, levels=self._levels)
 
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
         """Returns the example for (article, question, options)."""
@@ -76,12 +54,6 @@ class RaceTask(Task):
             raise UserError("It must be (article, question, options): two texts, a list of texts.")
         endings = race_examples.endings_of(question, options)
         return InputExample("", article, None, endings, options=options)
-
-    def spec(self, is_training: bool) -> FeatureSpec:
-        """Returns the declaration of the records."""
-        return race_features.feature_spec(
-            self.flags.max_seq_length, truncation=self.flags.truncation
-        )
 
     def encode(
         self, examples: Sequence[InputExample], is_training: bool
@@ -122,6 +94,42 @@ class RaceTask(Task):
             measurements["eval_loss"] = float(losses.mean(dtype=np.float64))
         return measurements
 
+
+class RaceTask(ChoiceTask):
+    """Questions on passages, with four options each."""
+
+    flags: RaceFlags
+    flags_class = RaceFlags
+    labels = race_examples.LETTERS
+    rows_file = "{}/high/all.txt"
+    rows_flags = {"high_only": True}
+
+    def __init__(self, flags: RaceFlags, *arguments: Any):
+        super().__init__(flags, *arguments)
+        self.name = flags.task_name
+        self._levels = race_examples.levels_of(flags.high_only, flags.middle_only)
+        if self._levels == race_examples.LEVELS:  # results of one level are not published
+            self.published_name = "race"
+
+    @classmethod
+    def check_flags(cls, flags: RaceFlags) -> None:  # type: ignore[override]
+        """Checks the flags, lengths and feature files."""
+        super().check_flags(flags)
+        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
+        paths = list(filter(None, (flags.train_file, flags.eval_file, flags.predict_file)))
+        if len(set(paths)) < len(paths):
+            raise UserError("--train_file, --eval_file and --predict_file must differ.")
+
+    def examples(self, split: str) -> List[InputExample]:
+        """Reads the questions of a split."""
+        return race_examples.read_examples(self.flags.data_dir, split, levels=self._levels)
+
+    def spec(self, is_training: bool) -> FeatureSpec:
+        """Returns the declaration of the records."""
+        return race_features.feature_spec(
+            self.flags.max_seq_length, truncation=self.flags.truncation
+        )
+
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
     ) -> Dict[str, str]:
@@ -145,10 +153,83 @@ class RaceTask(Task):
         }
 
 
-class Answerer(fine_tuned.FineTunedModel):
-    """A model for RACE."""
+class MultipleChoiceTask(ChoiceTask):
+    """Questions with any number of options, with or without a context."""
 
-    kinds = (RaceTask,)
+    flags: MultipleChoiceFlags
+    flags_class = MultipleChoiceFlags
+    name = "multiple_choice"
+    file_flags = {"train": "train_file", "dev": "dev_file"}
+    row_names = {
+        3: ("question", "choices", "label"),
+        4: ("context", "question", "choices", "label"),
+    }
+
+    @classmethod
+    def check_flags(cls, flags: MultipleChoiceFlags) -> None:  # type: ignore[override]
+        """Checks the flags and the lengths."""
+        super().check_flags(flags)
+        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
+
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
+    def examples(self, split: str) -> List[InputExample]:
+        """Reads the questions of a split."""
+        name = getattr(self.flags, f"{split}_file")
+        paths = split_files.of_split(self.flags.data_dir, name, split, endings=choice_rows.ENDINGS)
+        return [
+            example
+            for path in paths
+            for example in choice_rows.read(path, needs_labels=split != "test")
+        ]
+
+    def read_file(self, path: str) -> List[InputExample]:
+        """Reads labelled questions."""
+        return choice_rows.read(path, needs_labels=True)
+
+    def parse(self, text: Any) -> InputExample:
+        """Returns the example for (context, question, choices), or a row without a label."""
+        if isinstance(text, dict):
+            return choice_rows.of_row(text, "It")
+        options = super().parse(text).options
+        context, question, _ = text
+        return choice_rows.example_of(context, question, options)
+
+    def num_choices(self, is_training: bool) -> int:
+        """Returns the most choices of a question in the data; 0 without data."""
+        splits = ["train"] if is_training else [*self.splits("dev"), *self.splits("test")]
+        counts = (len(example.options) for split in splits for example in self.examples(split))
+        return max(counts, default=0)
+
+    def spec(self, is_training: bool) -> FeatureSpec:
+        """Returns the declaration of the records."""
+        count = self.num_choices(is_training)
+        return race_features.feature_spec(
+            self.flags.max_seq_length, count, truncation=self.flags.truncation
+        )
+
+    def encode(
+        self, examples: Sequence[InputExample], is_training: bool
+    ) -> feature_cache.Conversion:
+        """Returns the records of questions. Missing choices become sequences of padding."""
+        conversion = super().encode(examples, is_training)
+        longest = max((len(example.options) for example in examples), default=0)
+        count = max(self.num_choices(is_training), longest)
+        padding = [0] * self.flags.max_seq_length
+        for record in conversion.records:
+            for name in SEQUENCES:
+                record[name].extend([padding] * (count - len(record[name])))
+        return conversion
+
+    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
+        """Builds a softmax over the choices that are not padding."""
+        dropout = self.flags.dropout_prob
+        return head.choice_head(features, encoder, dropout, has_padding=True)
+
+
+class Answerer(fine_tuned.FineTunedModel):
+    """A model for multiple choice."""
+
+    kinds = (RaceTask, MultipleChoiceTask)
     batch_size = 8
 
     def outputs(self, examples: Sequence[InputExample]) -> Outputs:

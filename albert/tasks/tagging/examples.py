@@ -5,7 +5,6 @@
 read("wnut/train.conll")    # [Sentence("He left .", ("He", "left", "."), ("O", "O", "O"), ...)]
 """
 
-import os
 import re
 import unicodedata
 from typing import Any, Dict, List, Mapping, Match, NamedTuple, Optional, Sequence, Tuple
@@ -18,12 +17,7 @@ from albert.util.errors import UserError
 
 _CONLL = ("", ".bio", ".bmes", ".conll", ".conllu", ".iob", ".tsv", ".txt")
 _CONLL_2003 = (".train", ".testa", ".testb")  # eng.testa is its development data
-_ENDINGS = {*_CONLL, *_CONLL_2003, *files.JSON_LINES, parquet.ENDING}
-_NAMES = {
-    "train": {"train", "training"},
-    "dev": {"dev", "devel", "development", "valid", "validation", "testa"},
-    "test": {"test", "testb"},
-}
+ENDINGS = {*_CONLL, *_CONLL_2003, *files.JSON_LINES, parquet.ENDING}
 _TAG_COLUMNS = ("tags", "ner_tags", "labels")
 # Usual names of the columns of a CoNLL file.
 _HEADER = re.compile(r"(?i)(words?|tokens?|form|text)\t(ner|pos|((ner|pos)_)?(tag|label)s?)")
@@ -75,28 +69,6 @@ def of_words(
 def tag_locations(sentences: Sequence[Sentence]) -> Dict[str, str]:
     """Returns {tag: location of the first sentence with this tag}."""
     return {tag: sentence.where for sentence in reversed(sentences) for tag in sentence.tags or ()}
-
-
-def find(data_dir: str, split: str) -> List[str]:
-    """Returns the files whose names have a word for this split only, such as my_train.txt.
-
-    Raises:
-      UserError: no file has such a name.
-    """
-    paths = []
-    for path in parquet.find(f"{data_dir}/[!.]*"):
-        name = os.path.basename(path).lower()
-        words = set(re.findall("[a-z]+", name))
-        splits = [key for key, names in _NAMES.items() if words & names]
-        is_data = files.ending(name) in _ENDINGS and not files.gfile().isdir(path)
-        if is_data and splits == [split]:
-            paths.append(path)
-    if not paths:
-        raise UserError(
-            f"--data_dir={data_dir} has no {split} data, such as {split}.conll. Name the file with "
-            f"--{split}_file."
-        )
-    return paths
 
 
 def read(

@@ -10,14 +10,13 @@ Dimensions: B batch, S sequence, H hidden, L labels.
 
 import functools
 import logging
-import os
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data import feature_cache
+from albert.data import feature_cache, split_files
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.fine_tuning_utils import HEAD_INITIALIZER_RANGE, Encoder, Features, HeadOutput
@@ -27,7 +26,7 @@ from albert.tasks.tagging.examples import Sentence
 from albert.tasks.tagging.flags import TaggerFlags
 from albert.training import fine_tuned, metrics
 from albert.training.task import Outputs, Task
-from albert.util import files, wording
+from albert.util import wording
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -107,11 +106,12 @@ class TaggingTask(Task):
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[Sentence]:
         """Reads a split: from the files that a flag names, or that have the split's name."""
-        folder, name = self.flags.data_dir, getattr(self.flags, f"{split}_file")
-        if name:
-            paths = files.expand_patterns(os.path.join(folder, name), f"{split}_file")
-        else:
-            paths = tagging_examples.find(folder, split)
+        paths = split_files.of_split(
+            self.flags.data_dir,
+            getattr(self.flags, f"{split}_file"),
+            split,
+            endings=tagging_examples.ENDINGS,
+        )
         sentences_of_split = [
             sentence for path in paths for sentence in self.read_file(path, split != "test")
         ]

@@ -9,6 +9,7 @@ import pytest
 
 import albert
 from albert import run_tagger
+from albert.data import split_files
 from albert.tasks.tagging import examples as tagging_examples
 from albert.tasks.tagging import schemes
 from albert.tasks.tagging import task as tagging_task
@@ -148,7 +149,10 @@ def test_find_takes_whole_words_of_names(names, expected, tmp_path):
     (tmp_path / "train").mkdir()
     for name in names.split():
         write(tmp_path / name, "")
-    paths = [tagging_examples.find(str(tmp_path), split) for split in ("train", "dev", "test")]
+    paths = [
+        split_files.find(str(tmp_path), split, tagging_examples.ENDINGS)
+        for split in ("train", "dev", "test")
+    ]
     assert paths == [[f"{tmp_path}/{name}"] for name in expected.split()]
 
 
@@ -156,7 +160,7 @@ def test_find_takes_whole_words_of_names(names, expected, tmp_path):
 def test_find_refuses_doubtful_names(name, split, tmp_path):
     write(tmp_path / name, "")
     with pytest.raises(ValueError, match=f"--{split}_file"):
-        tagging_examples.find(str(tmp_path), split)
+        split_files.find(str(tmp_path), split, tagging_examples.ENDINGS)
 
 
 def test_flags_name_the_files_and_the_log_too(tmp_path, caplog):
