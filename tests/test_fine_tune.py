@@ -247,6 +247,7 @@ def test_columns_of_a_table_are_found_or_named(tmp_path):
     [
         (DEV, {"learning_rat": 1}, "learning_rat.*learning_rate"),
         (DEV, {"learning_rate": "fast"}, "learning_rate"),
+        (5, {}, "5 is neither"),
         ([("a", "x"), ("b",)], {}, "Row 2"),
         ([("a", "x"), (object(), "y")], {}, "Row 2"),
         ([("a", "x"), ("b", "x")], {"label_column": "stars"}, "stars"),

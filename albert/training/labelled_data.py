@@ -6,6 +6,7 @@ Rows in memory are written as JSON lines once. Then a script's code reads them, 
 give the same bytes, and the script resumes what a program began.
 """
 
+import collections.abc
 import json
 import os
 import tempfile
@@ -110,8 +111,12 @@ def _lines(kind: Type[Task], data: Any) -> List[str]:
     """Returns the rows as JSON lines."""
     if hasattr(data, "to_dict"):  # a pandas frame
         data = data.to_dict("records")
+    if isinstance(data, Mapping):  # the content of a file
+        data = [data]
+    if not isinstance(data, collections.abc.Iterable):
+        raise UserError(f"{data!r} is neither a path nor a list of rows.")
     lines = []
-    for number, row in enumerate([data] if isinstance(data, Mapping) else data, start=1):
+    for number, row in enumerate(data, start=1):
         try:
             if not isinstance(row, Mapping):
                 row = dict(zip(kind.row_names[len(row)], row))
