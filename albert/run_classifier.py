@@ -10,8 +10,8 @@
 For a task of your own, use --task_name=custom. Training resumes from the newest checkpoint in
 --output_dir. Evaluation measures every checkpoint once and keeps the best as model.ckpt-best, which
 prediction and export use. --output_dir then holds eval_results.txt, best_trial.txt,
-confusion_matrix.json, test_results.tsv, submit_results.tsv, run_summary.json, and the files to
-submit to GLUE or CLUE.
+confusion_matrix.json, classification_report.txt, test_results.tsv, submit_results.tsv,
+run_summary.json, and the files to submit to GLUE or CLUE.
 """
 
 from albert.tasks.classification.flags import ClassifierFlags as Flags

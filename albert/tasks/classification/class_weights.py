@@ -31,8 +31,8 @@ def parse(text: str, labels: Sequence[str]) -> List[float]:
             weight = math.nan
         if label not in weights or not 0 < weight < math.inf:
             raise UserError(
-                f"--class_weights={text}: {part!r} is not a label with a weight, such as yes:3. "
-                f"Labels: {wording.listed(labels)}. Or give --class_weights={BALANCED}."
+                f"--class_weights={text}: {part!r} is not a label with a weight, such as "
+                f"{labels[0]}:3. Labels: {wording.listed(labels)}. Or give {BALANCED}."
             )
         weights[label] = weight
     return list(weights.values())
