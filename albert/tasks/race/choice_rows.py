@@ -108,6 +108,8 @@ def _index_of(label: Any, choices: List[str], where: str) -> Optional[int]:
     letters = string.ascii_uppercase[: len(choices)]
     if isinstance(label, str) and len(label) == 1 and label in letters:
         return letters.index(label)
+    if isinstance(label, str) and label.isdecimal():
+        label = int(label)
     if isinstance(label, int) and 0 <= label < len(choices):
         return label
     raise UserError(

@@ -74,6 +74,8 @@ def test_each_layout_is_read(row, context, endings, label, tmp_path):
         ("A", ["B", "A"], 1),  # a text beats a letter
         ("A", ["a", "a"], 0),
         ("E", list("vwxyz"), 4),
+        ("1", ["a", "b"], 1),
+        ("1", ["1", "2"], 0),
         (None, ["a", "b"], None),
         (-1, ["a", "b"], None),
         ("", ["a", "b"], None),
