@@ -9,7 +9,7 @@
 #                                     makes and installs nothing
 #   sh tools/environments.sh huggingface    the one with PyTorch and transformers, which compares
 #                                           converted models with theirs
-#   sh tools/environments.sh huggingface4   the same with transformers 4
+#   sh tools/environments.sh huggingface4   the same with transformers 4, and with Optimum
 #
 # prints the environments' interpreters, one a line, relative to the repository; what it does goes to
 # stderr. There is one environment for each runtime, the fastest first:
@@ -82,7 +82,10 @@ with_extras() {
 requirements_of() {
     case "$1 $2" in
         # Versions 4.44 to 4.50 read the bias of masked words in their own way.
-        huggingface4*) sed 's/^transformers==.*/transformers==4.49.*/' requirements-huggingface.txt ;;
+        huggingface4*)
+            sed 's/^transformers==.*/transformers==4.49.*/' requirements-huggingface.txt
+            echo "optimum[onnxruntime]>=2"
+            ;;
         huggingface*) cat requirements-huggingface.txt ;;
         *run) with_extras plots ;;
         *test) with_extras plots beam spark parquet onnx && cat requirements-dev.txt ;;

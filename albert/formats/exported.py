@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models as files for TensorFlow Lite and ONNX Runtime.
 
-    program = open_program("export/mrpc/model.onnx")
+    program = open_program("export/mrpc/onnx/model.onnx")
     program.run({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
 
 In a model's folder, such a file replaces the checkpoint.
@@ -10,7 +10,7 @@ In a model's folder, such a file replaces the checkpoint.
 
 import json
 import os
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -25,28 +25,36 @@ from albert.util.errors import UserError
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 EXAMPLE_NAME = "example.json"
 _EXAMPLE = ["Who went home?", "The old man went home."]
-# Format -> file name. A folder has one of the files.
-FILE_NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
+# (format, --quantize) -> path in the folder, which has one of the files.
+PATHS = {
+    ("onnx", "none"): "onnx/model.onnx",
+    ("onnx", "int8"): "onnx/model_quantized.onnx",
+    ("tflite", "none"): "model.tflite",
+    ("tflite", "int8"): "model.tflite",
+}
+_OLD_PATH = "model.onnx"
 
 
 def find(folder: str) -> Optional[str]:
     """Returns the file of an exported model in a folder; None if there is none."""
-    paths = [os.path.join(folder, name) for name in FILE_NAMES.values()]
+    paths = [os.path.join(folder, name) for name in (*PATHS.values(), _OLD_PATH)]
     return next((path for path in paths if tf.io.gfile.exists(path)), None)
 
 
 def is_program(checkpoint: Optional[str]) -> bool:
     """Returns whether a checkpoint's path is an exported file."""
-    return os.path.basename(checkpoint or "") in FILE_NAMES.values()
+    return (checkpoint or "").endswith((".onnx", ".tflite"))
 
 
 def max_seq_length(program: str) -> int:
-    """Returns the maximum sequence length of an exported file, from export.json beside it.
+    """Returns the maximum sequence length of an exported file, from export.json in its folder.
 
     Raises:
       ValueError: there is no record, or it lacks the length.
     """
     path = os.path.join(os.path.dirname(program), RECORD_NAME)
+    if not tf.io.gfile.exists(path):  # the file is in the folder onnx/
+        path = os.path.join(os.path.dirname(os.path.dirname(program)), RECORD_NAME)
     return json_files.read(path, {"max_seq_length": range(1, 1 << 31)})["max_seq_length"]
 
 
@@ -58,14 +66,15 @@ def convert(
     shape: Sequence[int],
     is_int8: bool,
 ) -> bytes:
-    """Returns the content of a model's file. Its inputs are int32 [B, S] or [B, C, S] of any size.
+    """Returns the content of a model's file. Its inputs are [B, S] or [B, C, S] of any size.
 
-    On TensorFlow 1.15, the inputs of a TensorFlow Lite file are fixed: [1, ..., max_seq_length].
+    TensorFlow Lite: int32; on TensorFlow 1.15, of the fixed shape [1, ..., max_seq_length]. ONNX:
+    int64, with the names of onnx.NAMES.
 
     Args:
       build: builds the network on the SEQUENCES; returns the outputs by name.
       checkpoint: path prefix of the weights.
-      format: a key of FILE_NAMES.
+      format: "onnx" or "tflite".
       shape: shape of one example's inputs: [S], or [C, S] with C options.
       is_int8: whether weights and computations use 8-bit integers.
 
@@ -73,16 +82,30 @@ def convert(
       UserError: the checkpoint does not fit, or the format's converter is missing or fails.
     """
 
+    is_onnx = format == "onnx"
+    names = onnx.NAMES if is_onnx else {}
+    input_names = {name: names.get(name, name) for name in SEQUENCES}
+
     def build_named(inputs: Tensors) -> Tensors:
         with tf.name_scope("model"):  # so that the outputs can have their own names
-            outputs = build(inputs)
-        return {name: tf.identity(value, name=name) for name, value in outputs.items()}
+            sequences = {
+                name: tf.cast(inputs[input_name], tf.int32)
+                for name, input_name in input_names.items()
+            }
+            outputs = build(sequences)
+        named = {names.get(name, name): value for name, value in outputs.items()}
+        return {name: tf.identity(value, name=name) for name, value in named.items()}
 
-    is_fixed = format == "tflite" and not compat.is_tf2()
-    sizes = [1, *shape] if is_fixed else [None] * (1 + len(shape))
-    writer = {"onnx": onnx, "tflite": tflite}[format]
-    with warm_start.open_graph(build_named, SEQUENCES, checkpoint, shape=sizes) as opened:
+    is_fixed = not is_onnx and not compat.is_tf2()
+    with warm_start.open_graph(
+        build_named,
+        input_names.values(),
+        checkpoint,
+        shape=[1, *shape] if is_fixed else [None] * (1 + len(shape)),
+        dtype=tf.int64 if is_onnx else tf.int32,
+    ) as opened:
         session, inputs, outputs = opened
+        writer = onnx if is_onnx else tflite
         return writer.convert(session, inputs, outputs, is_int8=is_int8)
 
 
@@ -94,7 +117,7 @@ def open_program(path: str) -> Union[onnx.OnnxProgram, tflite.LiteProgram]:
     """
     content = files.read_bytes(path)
     try:
-        if path.endswith(FILE_NAMES["onnx"]):
+        if path.endswith(".onnx"):
             return onnx.OnnxProgram(content)
         return tflite.LiteProgram(content)
     except Exception as error:  # each runtime has its own classes
@@ -109,13 +132,16 @@ def example(
     run: Callable[[Arrays], Arrays],
     *,
     batch: Sequence[int] = (1,),
+    names: Mapping[str, str] = {},
 ) -> bytes:
     """Returns the content of example.json: a pair of texts, its inputs, and the model's outputs.
 
     `batch` is the shape of the inputs without their length: [1], or [1, C] for C equal options.
+    `names` replaces names of inputs and outputs.
     """
     row = pack(tokenizer.encode_ids_batch(_EXAMPLE), tokenizer.required_ids(["[CLS]", "[SEP]"]))
     ids = {name: np.array(values[:max_seq_length], np.int32) for name, values in row.items()}
     inputs = {name: np.broadcast_to(array, [*batch, array.size]) for name, array in ids.items()}
-    content = {name: value.tolist() for name, value in {**inputs, **run(inputs)}.items()}
+    arrays = {**inputs, **run(inputs)}
+    content = {names.get(name, name): value.tolist() for name, value in arrays.items()}
     return json.dumps({"texts": _EXAMPLE, **content}).encode("utf-8")

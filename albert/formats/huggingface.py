@@ -4,7 +4,7 @@
 
 import logging
 import os
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -46,6 +46,13 @@ _PARTS: Dict[str, Tuple[str, ...]] = {
     "tagging": (TAGS,),
     "pretraining": (MASKED_WORDS, SENTENCE_ORDER),
     "encoder": (),
+}
+# Description of a model -> its head.
+_HEAD_OF = {
+    "classifier.json": "classification",
+    "squad.json": "question_answering",
+    "race.json": "multiple_choice",
+    "tagging.json": "tagging",
 }
 
 
@@ -91,7 +98,7 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
             "add --head=encoder."
         )
     if head == "auto" and description_name == "race.json":
-        head = "multiple_choice"
+        head = _HEAD_OF[description_name]
     head, values, report = _rename(config, source, head, to_ours=False)
     if config.embedding_size == config.hidden_size:  # transformers maps E to H even then
         values[f"{THEIR_MAPPING}.weight"] = np.eye(config.hidden_size, dtype=np.float32)
@@ -104,19 +111,52 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
             architecture = "AlbertForMaskedLM"
     content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
-        count = len(values["classifier.bias"])
-        labels = description.get("labels") or [f"LABEL_{number}" for number in range(count)]
-        content["id2label"] = {str(number): label for number, label in enumerate(labels)}
-        content["label2id"] = {label: number for number, label in enumerate(labels)}
-        content["problem_type"] = "regression" if description.get("is_regression") else None
-        if description.get("label_separator"):
-            content["problem_type"] = _MULTI_LABEL
+        content.update(_labels(description, len(values["classifier.bias"])))
     if model.vocabulary:
         longest = description.get("max_seq_length") or config.max_position_embeddings
         huggingface_tokenizer.write_vocabulary(folder, model.vocabulary, longest)
     files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
     huggingface_files.write_weights(folder, values)
     return report
+
+
+def _labels(description: Mapping[str, Any], count: int) -> Dict[str, Any]:
+    """Returns the keys of config.json about labels: `count` labels, if they have no names."""
+    labels = description.get("labels") or [f"LABEL_{number}" for number in range(count)]
+    problem_type = "regression" if description.get("is_regression") else None
+    if description.get("label_separator"):
+        problem_type = _MULTI_LABEL
+    return {
+        "id2label": {str(number): label for number, label in enumerate(labels)},
+        "label2id": {label: number for number, label in enumerate(labels)},
+        "problem_type": problem_type,
+    }
+
+
+def write_onnx_settings(
+    folder: str, model: PretrainedModel, outputs: Sequence[str], dtype: str
+) -> None:
+    """Writes what Optimum and transformers.js read beside an ONNX file: configuration, tokenizer.
+
+    Args:
+      folder: has the ONNX file and the description of the model.
+      model: the original model.
+      outputs: names of the file's outputs.
+      dtype: transformers.js loads the file of this type.
+    """
+    description, description_name = model_vocabulary.read_description(folder)
+    head = _HEAD_OF.get(description_name, "encoder")
+    if head == "question_answering" and "start_logits" not in outputs:  # SQuAD v2.0
+        head = "encoder"
+    content = huggingface_files.config_dict(model.config, HEADS[head])
+    if head in ("classification", "tagging"):
+        content.update(_labels(description, 1))
+    content["transformers.js_config"] = {"dtype": dtype}
+    files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
+    try:
+        huggingface_tokenizer.write_vocabulary(folder, model.vocabulary, model.max_seq_length)
+    except UserError as error:
+        _LOGGER.warning("Wrote no tokenizer.json for Optimum and transformers.js: %s", error)
 
 
 # ---- from Hugging Face ----

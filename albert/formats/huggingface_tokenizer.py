@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts tokenizers from and to Hugging Face.
 
-to_huggingface describes our tokenizer in tokenizer.json, and names a class of transformers that
-uses tokenizer.json unchanged. The classes for ALBERT and BERT would give other tokens. They remove
-more marks than ALBERT's own code, for example the vowels of Hindi and Thai. They also split the
-text at the user-defined symbols of ALBERT's vocabularies, such as ( ) " - . and start a new word
-after each. No ALBERT was trained on such tokens.
+to_huggingface describes our tokenizer in tokenizer.json. For SentencePiece, it names a class of
+transformers that uses tokenizer.json unchanged. The classes for ALBERT and BERT would give other
+tokens. They remove more marks than ALBERT's own code, for example the vowels of Hindi and Thai.
+They also split the text at the user-defined symbols of ALBERT's vocabularies, such as ( ) " - . and
+start a new word after each. No ALBERT was trained on such tokens.
 
 ALBERT splits "3," into two tokens, although the vocabulary has it as one. transformers has no such
 rule. Therefore the tokens that the rule excludes get a score so low that ordinary text never
@@ -35,6 +35,7 @@ _JSON_NAME = "tokenizer.json"
 _TABLE = huggingface_files.TABLES[_JSON_NAME]
 _STEPS = _TABLE["steps"]
 _SPECIAL = _TABLE["special tokens"]
+_WORDPIECE_SPECIAL = dict(_SPECIAL, pad_token="[PAD]", unk_token="[UNK]")
 _FORBIDDEN_SCORE = -1e4
 _DIGIT_COMMA = re.compile(r".*[0-9],")
 
@@ -54,10 +55,18 @@ def _read(vocabulary: Vocabulary) -> Dict[str, Any]:
 # ---- to Hugging Face ----
 
 
-def _tokenizer_json(
-    content: Mapping[str, Any], ids: Mapping[str, int], do_lower_case: bool
-) -> Dict[str, Any]:
-    """Describes preprocess_text and SentencePiece as the content of tokenizer.json."""
+def _wordpiece(ids: Mapping[str, int], do_lower_case: bool) -> Dict[str, Any]:
+    """Describes BasicTokenizer and WordpieceTokenizer as parts of tokenizer.json."""
+    return {
+        "normalizer": dict(_STEPS["clean_text"], lowercase=do_lower_case, strip_accents=None),
+        "pre_tokenizer": _STEPS["BertPreTokenizer"],
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": dict(_STEPS["WordPiece"], vocab=ids),
+    }
+
+
+def _unigram(content: Mapping[str, Any], do_lower_case: bool) -> Dict[str, Any]:
+    """Describes preprocess_text and SentencePiece as parts of tokenizer.json."""
     steps = [] if content["keep_accents"] else [_STEPS["NFKD"], _STEPS["marks"]]
     if do_lower_case:
         steps += [_STEPS["final sigma"], _STEPS["Lowercase"]]
@@ -67,18 +76,7 @@ def _tokenizer_json(
         table = dict(_STEPS["Precompiled"], precompiled_charsmap=charsmap)
         steps += [_STEPS["NFC"], table, _STEPS["NFC"]]
     return {
-        **_TABLE["template"],
-        "added_tokens": [
-            dict(_TABLE["added token"], id=ids[token], content=token)
-            for token in _SPECIAL.values()
-            if token in ids
-        ],
         "normalizer": {"type": "Sequence", "normalizers": steps},
-        "post_processor": {  # [CLS] a [SEP] b [SEP], and the segments
-            "type": "BertProcessing",
-            "cls": ["[CLS]", ids["[CLS]"]],
-            "sep": ["[SEP]", ids["[SEP]"]],
-        },
         "model": {
             "type": "Unigram",
             "unk_id": content.get("unk_id", 0),
@@ -92,7 +90,7 @@ def _tokenizer_json(
 
 
 def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -> None:
-    """Writes the vocabulary, tokenizer_config.json and, for SentencePiece, tokenizer.json.
+    """Writes the vocabulary, tokenizer_config.json and tokenizer.json.
 
     Raises:
       UserError: transformers has no such tokenizer.
@@ -103,22 +101,39 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         raise UserError(
             f"{vocabulary.path} has no tokens [CLS] and [SEP], which transformers needs."
         )
+    is_pieces = vocabulary.key == "spm_model_file"
+    special = {
+        name: token
+        for name, token in (_SPECIAL if is_pieces else _WORDPIECE_SPECIAL).items()
+        if token in ids
+    }
     flags = {
+        **special,
         "do_lower_case": lower,
         "model_max_length": max_seq_length,
         "tokenizer_class": "BertTokenizer",
         # By default, transformers 5 omits the segments of pairs.
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
-    if vocabulary.key == "spm_model_file":
+    if is_pieces:
         huggingface_files.check_supported(content, "spiece.model", vocabulary.path)
         flags.update(
-            {name: token for name, token in _SPECIAL.items() if token in ids},
             tokenizer_class="PreTrainedTokenizerFast",  # uses tokenizer.json unchanged
             keep_accents=content["keep_accents"],
         )
-        tokenizer = _tokenizer_json(content, ids, lower)
-        files.atomic_write_json(os.path.join(folder, _JSON_NAME), tokenizer)
+    tokenizer = {
+        **_TABLE["template"],
+        "added_tokens": [
+            dict(_TABLE["added token"], id=ids[token], content=token) for token in special.values()
+        ],
+        "post_processor": {  # [CLS] a [SEP] b [SEP], and the segments
+            "type": "BertProcessing",
+            "cls": ["[CLS]", ids["[CLS]"]],
+            "sep": ["[SEP]", ids["[SEP]"]],
+        },
+        **(_unigram(content, lower) if is_pieces else _wordpiece(ids, lower)),
+    }
+    files.atomic_write_json(os.path.join(folder, _JSON_NAME), tokenizer)
     path = os.path.join(folder, _NAMES[vocabulary.key])
     files.atomic_write_bytes(path, files.read_bytes(vocabulary.path))
     files.atomic_write_json(os.path.join(folder, _CONFIG_NAME), flags)

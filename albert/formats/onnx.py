@@ -12,13 +12,21 @@ from typing import Dict
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert.data.packing import SEQUENCES, Arrays
+from albert.data.packing import Arrays
 from albert.formats.warm_start import Tensors
 from albert.util import parallel
 from albert.util.errors import UserError
 
 HOW_TO_INSTALL = "needs tf2onnx and onnxruntime. Run: pip install 'albert-tf[onnx]'."
 _OPSET = 13  # needs ONNX Runtime 1.10 or later
+# Our name of an input or output -> the name that Optimum and transformers.js expect.
+NAMES = {
+    "input_mask": "attention_mask",
+    "segment_ids": "token_type_ids",
+    "sequence_output": "last_hidden_state",
+    "pooled_output": "pooler_output",
+}
+_OUR_NAMES = {theirs: ours for ours, theirs in NAMES.items()}
 
 
 def convert(
@@ -26,7 +34,7 @@ def convert(
 ) -> bytes:
     """Returns a graph and its weights as an ONNX file. With is_int8, weights are 8-bit integers.
 
-    `inputs`, int32 [B, S] or [B, C, S] with C options, and `outputs` are tensors by operation name.
+    `inputs`, [B, S] or [B, C, S] with C options, and `outputs` are tensors by operation name.
 
     Raises:
       UserError: tf2onnx or onnxruntime is not installed.
@@ -72,7 +80,7 @@ class OnnxProgram:
     """An ONNX model in memory.
 
     Attributes:
-      outputs: names of the outputs.
+      outputs: our names of the outputs.
     """
 
     def __init__(self, content: bytes):
@@ -84,9 +92,13 @@ class OnnxProgram:
         self._session = onnxruntime.InferenceSession(
             content, options, providers=["CPUExecutionProvider"]
         )
-        self.outputs = [item.name for item in self._session.get_outputs()]
+        names = (item.name for item in self._session.get_outputs())
+        self.outputs = [_OUR_NAMES.get(name, name) for name in names]
 
     def run(self, inputs: Arrays) -> Dict[str, np.ndarray]:
         """Takes the SEQUENCES, [B, S] each; returns outputs by name, [B, ...] each."""
-        feed = {name: inputs[name].astype(np.int32) for name in SEQUENCES}
+        feed = {}
+        for item in self._session.get_inputs():  # int32 in files with our names, of older versions
+            dtype = np.int64 if item.type == "tensor(int64)" else np.int32
+            feed[item.name] = inputs[_OUR_NAMES.get(item.name, item.name)].astype(dtype)
         return dict(zip(self.outputs, self._session.run(None, feed)))

@@ -19,7 +19,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
 from albert.configs import published
-from albert.formats import checkpoints, exported, model_folder
+from albert.formats import checkpoints, exported, huggingface, model_folder, onnx
 from albert.formats.flags import ModelExportFlags
 from albert.models import pretrained, text_files
 from albert.models.flags import TextFlags
@@ -44,12 +44,16 @@ class _FineTunedExport:
       shape: of an example's inputs, [S] or [C, S] of C options.
       build: builds the network on SEQUENCES; returns the outputs by name.
       files: what the new folder holds beside the file.
+      model: the model's configuration, vocabulary and maximum length.
     """
 
     def __init__(self, model: fine_tuned.FineTunedModel, flags: ModelExportFlags):
         task, self.checkpoint = model.task, model.checkpoint
         self.max_seq_length, self.build = task.flags.max_seq_length, task.build
         self.files = fine_tuned.portable_files(task, is_export=True)
+        self.model = model_folder.PretrainedModel(
+            task.config, self.checkpoint, task.tokenizer, self.max_seq_length, task.vocabulary
+        )
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
         self._task, self.examples = labelled_data.read_for(task, flags.model_dir, flags.eval_file)
@@ -72,7 +76,7 @@ class _EncoderExport:
         self.max_seq_length = length or original.max_seq_length
         self.checkpoint, self.shape = original.checkpoint, (self.max_seq_length,)
         self._output = model.task.output
-        model.task.model = original._replace(max_seq_length=self.max_seq_length)
+        self.model = model.task.model = original._replace(max_seq_length=self.max_seq_length)
         self.files = model_folder.portable_files(original.config, original.vocabulary)
         self.build = functools.partial(pretrained.pretraining_outputs, original.config, heads=())
         texts = text_files.read_texts(flags_lib.make(TextFlags, input_file=flags.eval_file))
@@ -122,11 +126,16 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
         files.atomic_write_json(path, record)
         with load(folder, task=task) as small:
             record.update(_compared(subject, (model, small), size))
+            is_onnx = flags.format == "onnx"
+            if is_onnx:
+                dtype = "q8" if flags.quantize == "int8" else "fp32"
+                huggingface.write_onnx_settings(folder, subject.model, small.network.outputs, dtype)
             example = exported.example(
                 model.task.tokenizer,
                 subject.max_seq_length,
                 small.network.run,
                 batch=(1, *subject.shape[:-1]),
+                names=onnx.NAMES if is_onnx else {},
             )
             files.atomic_write_bytes(os.path.join(folder, exported.EXAMPLE_NAME), example)
         before, after = (record[side][subject.metric] for side in ("model", "export"))
@@ -150,7 +159,8 @@ def _write(folder: str, subject: Any, flags: ModelExportFlags) -> int:
         shape=subject.shape,
         is_int8=flags.quantize == "int8",
     )
-    files.atomic_write_all(folder, {**subject.files, exported.FILE_NAMES[flags.format]: content})
+    path = exported.PATHS[flags.format, flags.quantize]
+    files.atomic_write_all(folder, {**subject.files, path: content})
     return len(content)
 
 

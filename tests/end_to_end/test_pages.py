@@ -176,9 +176,13 @@ def test_roads_from_a_csv(folder, capsys):
         if "output/reviews" in str(command.arguments):
             pages.run(command, small)
     assert '"label"' in capsys.readouterr().out
-    for path in ("phone/model.tflite", "browser/model.onnx", "server/*/saved_model.pb"):
+    for path in (
+        "phone/model.tflite",
+        "browser/onnx/model_quantized.onnx",
+        "server/*/saved_model.pb",
+    ):
         assert list((folder / "export").glob(path))
-    assert (folder / "theirs" / "tokenizer.json").exists()
+    assert (folder / "export" / "browser" / "tokenizer.json").exists()
 
 
 @pytest.mark.skipif(tuple(map(int, tf.__version__.split(".")[:2])) < (2, 16), reason="no Keras 3")

@@ -133,6 +133,8 @@ def test_vocabulary_goes_over_and_back(wordpiece, tmp_path):
     flags = read_json(tmp_path / "theirs" / "tokenizer_config.json")
     kind = "BertTokenizer" if wordpiece else "PreTrainedTokenizerFast"
     assert (flags["tokenizer_class"], flags["do_lower_case"]) == (kind, False)
+    model = read_json(tmp_path / "theirs" / "tokenizer.json")["model"]
+    assert model["type"] == ("WordPiece" if wordpiece else "Unigram")
     assert read_json(tmp_path / "back" / "vocabulary.json")["do_lower_case"] is False
 
 

@@ -334,7 +334,9 @@ READERS = {
     "albert_config.json": Reader(
         lambda path: modeling.parameter_counts(modeling.AlbertConfig.from_json_file(path))
     ),
-    "export.json": Reader(lambda path: exported.max_seq_length(f"{folder_of(path)}/model.onnx")),
+    "export.json": Reader(
+        lambda path: exported.max_seq_length(f"{folder_of(path)}/onnx/model.onnx")
+    ),
     "data.counts.json": Reader(read_counts),
     "demo.json": Reader(read_demo),
     "task.json": Reader(read_custom),

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -17,6 +18,8 @@ import tensorflow.compat.v1 as tf
 
 import albert
 from albert.commands import export_model, predict
+from albert.data.packing import SEQUENCES
+from albert.formats import onnx, warm_start
 from albert.runtimes import compat
 from albert.tasks.classification.task import ClassifierTask
 from albert.training import measured_export
@@ -24,7 +27,9 @@ from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import (
     cases,
+    conversions,
     fine_tuned_models,
+    huggingface_models,
     pretrained_models,
     race_data,
     read_json,
@@ -133,23 +138,61 @@ def answers(folder, name, **options):
     return [getattr(item, "probabilities" if name == "race" else "probability") for item in found]
 
 
-def dimensions(path):
+def open_onnx(folder):
+    path = f"{folder}/onnx/model.onnx"
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+
+def dimensions(folder):
     """The shapes of the inputs and of the outputs of an ONNX file."""
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    session = open_onnx(folder)
     return [
         [item.shape for item in items] for items in (session.get_inputs(), session.get_outputs())
     ]
 
 
 def test_onnx_dimensions_have_names(exported):
-    inputs, outputs = dimensions(f"{exported}/model.onnx")
+    inputs, outputs = dimensions(exported)
     assert inputs == 3 * [["batch", "length"]]
     assert sorted(outputs, key=len) == [["batch"], ["batch", 3], ["batch", 3]]
 
 
 def test_exported_folder_has_what_predicts(exported):
-    names = ["albert_config.json", "classifier.json", "example.json", "export.json"]
-    assert sorted(os.listdir(exported)) == [*names, "model.onnx", "tiny.model"]
+    names = ["albert_config", "classifier", "config", "example", "export"]
+    tokenizer = ["spiece.model", "tiny.model", "tokenizer.json", "tokenizer_config.json"]
+    expected = [*(f"{name}.json" for name in names), "onnx", *tokenizer]
+    assert sorted(os.listdir(exported)) == expected
+    assert os.listdir(exported / "onnx") == ["model.onnx"]
+
+
+def test_onnx_inputs_have_the_names_and_type_of_hugging_face(exported):
+    inputs = [(item.name, item.type) for item in open_onnx(exported).get_inputs()]
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    assert inputs == [(name, "tensor(int64)") for name in names]
+
+
+def test_settings_of_an_export_are_those_of_the_conversion(place, exported, tmp_path):
+    conversions.convert("to_huggingface", place / "tagger", tmp_path / "theirs")
+    export(place, "tagger", tmp_path / "new")
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        theirs, ours = (read_json(tmp_path / folder / name) for folder in ("theirs", "new"))
+        assert ours.pop("transformers.js_config", None) == (
+            {"dtype": "fp32"} if name == "config.json" else None
+        )
+        assert ours == theirs
+
+
+def test_export_of_older_versions_is_read(place, exported, tmp_path):
+    """It has our names, int32 inputs, and the file in the folder itself."""
+    shutil.copytree(exported, tmp_path / "old")
+    shutil.rmtree(tmp_path / "old" / "onnx")
+    with albert.load(f"{place}/classifier") as model:
+        build, checkpoint = model.task.build, model.checkpoint
+    with warm_start.open_graph(build, SEQUENCES, checkpoint) as opened:
+        content = onnx.convert(*opened)
+    (tmp_path / "old" / "model.onnx").write_bytes(content)
+    folders = (exported, tmp_path / "old")
+    np.testing.assert_allclose(*(answers(one, "classifier") for one in folders), atol=1e-6)
 
 
 def test_exported_folder_predicts_alone(exported, capsys):
@@ -165,7 +208,7 @@ def test_exported_folder_answers_as_its_model(place, exported):
 def test_export_is_measured(exported):
     record = read_json(exported / "export.json")
     assert record["examples"] == 4 and record["quantize"] == "none"
-    assert record["export"]["bytes"] == (exported / "model.onnx").stat().st_size
+    assert record["export"]["bytes"] == (exported / "onnx" / "model.onnx").stat().st_size
     assert 0 < record["export"]["p50_ms"] <= record["export"]["p95_ms"]
 
 
@@ -215,7 +258,7 @@ def test_export_scores_as_its_model(export_once, name, format_name):
 @slow
 @pytest.mark.parametrize("name", ASKED)
 def test_onnx_outputs_have_no_dimensions_of_their_own(export_once, name):
-    (first, *_), outputs = dimensions(f"{export_once(name, 'onnx')[0]}/model.onnx")
+    (first, *_), outputs = dimensions(export_once(name, "onnx")[0])
     assert {item for shape in outputs for item in shape if isinstance(item, str)} <= set(first)
 
 
@@ -224,13 +267,104 @@ def test_onnx_outputs_have_no_dimensions_of_their_own(export_once, name):
 def test_onnx_file_gives_its_example(export_once, name):
     folder, _ = export_once(name, "onnx")
     example = read_json(folder / "example.json")
-    session = onnxruntime.InferenceSession(
-        f"{folder}/model.onnx", providers=["CPUExecutionProvider"]
-    )
-    inputs = {item.name: np.array(example[item.name], np.int32) for item in session.get_inputs()}
+    session = open_onnx(folder)
+    inputs = {item.name: np.array(example[item.name]) for item in session.get_inputs()}
     for item in session.get_outputs():
         (output,) = session.run([item.name], inputs)
         np.testing.assert_allclose(output, example[item.name], atol=1e-5)
+
+
+_TRANSFORMERS_JS = """
+const transformers = require("@huggingface/transformers");
+const { readFileSync } = require("fs");
+
+Object.assign(transformers.env, { allowRemoteModels: false, localModelPath: "/" });
+async function difference(name, folder) {
+  const example = JSON.parse(readFileSync(`${folder}/example.json`));
+  const [text, text_pair] = example.texts;
+  const tokenizer = await transformers.AutoTokenizer.from_pretrained(folder);
+  const inputs = tokenizer(text, { text_pair, return_token_type_ids: true });
+  if (Array.isArray(example.input_ids[0][0])) // equal options
+    for (const key in inputs) {
+      const options = example.input_ids[0].map(() => inputs[key].squeeze(0));
+      inputs[key] = transformers.stack(options).unsqueeze(0);
+    }
+  const model = await transformers[name].from_pretrained(folder);
+  const rows = Object.entries(await model(inputs)).filter(([key]) => key in example);
+  const differences = rows.flatMap(([key, tensor]) => {
+    const expected = example[key].flat(Infinity);
+    return [...tensor.data].map((value, n) => Math.abs(Number(value) - expected[n]));
+  });
+  return Math.max(...differences);
+}
+async function main() {
+  const differences = {};
+  for (const [model, [name, folder]] of Object.entries(JSON.parse(process.argv[2])))
+    differences[model] = await difference(name, folder);
+  console.log(JSON.stringify(differences));
+}
+main();
+"""
+
+
+@slow
+def test_transformers_js_answers_as_ours(export_once, tmp_path):
+    """NODE_PATH names the folder of its library."""
+    library = 'require("@huggingface/transformers")'
+    if not shutil.which("node") or subprocess.run(["node", "-e", library]).returncode:
+        pytest.skip("npm install @huggingface/transformers installs what this needs")
+    classes = {
+        "classifier": "AutoModelForSequenceClassification",
+        "regressor": "AutoModelForSequenceClassification",
+        "reader": "AutoModelForQuestionAnswering",
+        **dict.fromkeys(("encoder", "reader2", "race", "tagger"), "AutoModel"),
+    }
+    models = {model: [name, str(export_once(model, "onnx")[0])] for model, name in classes.items()}
+    (tmp_path / "program.cjs").write_text(_TRANSFORMERS_JS)
+    command = ["node", str(tmp_path / "program.cjs"), json.dumps(models)]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    differences = json.loads(printed.splitlines()[-1].decode())
+    assert differences == pytest.approx(dict.fromkeys(classes, 0), abs=1e-4)
+
+
+_OPTIMUM = """
+import json, sys
+import torch
+from optimum import onnxruntime
+from transformers import AutoTokenizer
+differences = {}
+for name, folder in json.loads(sys.argv[1]).items():
+    with open(f"{folder}/example.json") as stream:
+        example = json.load(stream)
+    inputs = AutoTokenizer.from_pretrained(folder)(*example["texts"], return_tensors="pt")
+    shape = torch.tensor(example["input_ids"]).shape
+    inputs = {key: value.expand(shape) for key, value in inputs.items()}
+    model = getattr(onnxruntime, name).from_pretrained(folder)
+    for key, value in model(**inputs).items():
+        differences[f"{name} {key}"] = float((value - torch.tensor(example[key])).abs().max())
+print(json.dumps(differences))
+"""
+
+
+@slow
+@huggingface_models.needs("huggingface4")
+def test_optimum_answers_as_ours(export_once):
+    models = {
+        "ORTModelForSequenceClassification": "classifier",
+        "ORTModelForFeatureExtraction": "encoder",
+        "ORTModelForQuestionAnswering": "reader",
+        "ORTModelForTokenClassification": "tagger",
+        "ORTModelForMultipleChoice": "race",
+        "ORTModelForCustomTasks": "reader2",
+    }
+    folders = {name: str(export_once(model, "onnx")[0]) for name, model in models.items()}
+    printed = huggingface_models.run(_OPTIMUM, json.dumps(folders), environment="huggingface4")
+    differences = json.loads(printed.splitlines()[-1])
+    logits = {f"{name} logits" for name in models if name.endswith(("Classification", "Choice"))}
+    assert logits < differences.keys()
+    assert "ORTModelForFeatureExtraction last_hidden_state" in differences
+    assert "ORTModelForQuestionAnswering end_logits" in differences
+    assert max(differences.values()) < 1e-4
 
 
 @slow
@@ -393,7 +527,7 @@ def test_questions_without_answers_measure_nothing(place, tmp_path):
 
 def test_damaged_export_is_named(exported, tmp_path):
     shutil.copytree(exported, tmp_path / "damaged")
-    path = tmp_path / "damaged" / "model.onnx"
+    path = tmp_path / "damaged" / "onnx" / "model.onnx"
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ValueError, match=r"model\.onnx"):
         albert.load(f"{tmp_path}/damaged")
