@@ -98,7 +98,7 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
             "add --head=encoder."
         )
     if head == "auto" and description_name == "race.json":
-        head = _HEAD_OF[description_name]
+        head = "multiple_choice"
     head, values, report = _rename(config, source, head, to_ours=False)
     if config.embedding_size == config.hidden_size:  # transformers maps E to H even then
         values[f"{THEIR_MAPPING}.weight"] = np.eye(config.hidden_size, dtype=np.float32)
@@ -134,7 +134,7 @@ def _labels(description: Mapping[str, Any], count: int) -> Dict[str, Any]:
 
 
 def write_onnx_settings(
-    folder: str, model: PretrainedModel, outputs: Sequence[str], dtype: str
+    folder: str, model: PretrainedModel, *, outputs: Sequence[str], dtype: str
 ) -> None:
     """Writes what Optimum and transformers.js read beside an ONNX file: configuration, tokenizer.
 

@@ -128,8 +128,12 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
             record.update(_compared(subject, (model, small), size))
             is_onnx = flags.format == "onnx"
             if is_onnx:
-                dtype = "q8" if flags.quantize == "int8" else "fp32"
-                huggingface.write_onnx_settings(folder, subject.model, small.network.outputs, dtype)
+                huggingface.write_onnx_settings(
+                    folder,
+                    subject.model,
+                    outputs=small.network.outputs,
+                    dtype="q8" if flags.quantize == "int8" else "fp32",
+                )
             example = exported.example(
                 model.task.tokenizer,
                 subject.max_seq_length,
