@@ -22,6 +22,7 @@ from tests.support import (
     FIXTURES,
     classification_data,
     pages,
+    read_json,
     released_archives,
     squad_data,
     write_json,
@@ -137,6 +138,35 @@ def test_own_language_tutorial(folder, capsys):
     classification_data.write_own(folder / "topics")
     follow("tutorials/own_language", "--num_train_epochs=0.2")
     assert "Prediction(label=" in capsys.readouterr().out
+
+
+def test_own_domain_tutorial(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(pages.ROOT))
+    for model in (".cache/albert/albert_base_v2/albert_base", "base_v2"):
+        released_archives.write_model(folder / model)
+    (folder / "field").mkdir()
+    for name in ("train", "eval"):
+        (folder / "text" / f"{name}-1.txt").rename(folder / "field" / f"{name}.txt")
+    (folder / "reviews").mkdir()
+    for name in ("train.csv", "dev.csv"):
+        (folder / "reviews" / name).write_text(
+            "text,opinion\n" + "It rains.,bad\nHe sang.,good\n" * 4
+        )
+    small = {
+        "create_pretraining_data": SMALL["create_pretraining_data"],
+        "run_pretraining": "--max_seq_length=32 --train_batch_size=4 --num_train_steps=2 "
+        "--num_warmup_steps=1 --save_checkpoints_steps=1 --nouse_xla",
+        "sweep": "--max_seq_length=32 --train_batch_size=4 --num_train_epochs=1 --seeds=1",
+    }
+    download, *rest = pages.commands(pages.read("tutorials/own_domain"))
+    assert download.arguments == ["base_v2"]
+    for command in rest:
+        pages.run(command, small)
+    results = read_json(folder / "output" / "field" / "eval_results.json")["results"]
+    assert [row["step"] for row in results] == [0, 1, 2]
+    for name in ("before", "after"):
+        assert "eval_accuracy" in (folder / "output" / name / "results.txt").read_text()
 
 
 def test_chinese_squad_tutorial(folder, capsys):
