@@ -21,10 +21,7 @@ def answer(flags: Flags):
     from albert.tasks.squad import task
     from albert.training import fine_tuning
 
-    outcome = fine_tuning.run(flags, task.SquadV1)
-    if outcome.export:
-        task.write_tflite(flags)
-    return outcome
+    return fine_tuning.run(flags, task.SquadV1)
 
 
 @cli.reads_flags(Flags)

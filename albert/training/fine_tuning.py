@@ -356,6 +356,8 @@ class FineTuning(workflow.Workflow):
         task.metrics = metrics or evaluation.recorded_metrics(checkpoint, self.flags.output_dir)
         predictions = self.predict(checkpoint) if predicts else ()
         export = fine_tuned.export(task, checkpoint, export_dir) if export_dir else None
+        if export:
+            task.export_more()
         return predictions, export
 
     def predict(self, checkpoint: str) -> List[str]:

@@ -167,6 +167,9 @@ class Task(InferenceTask):
             measured.setdefault("eval_loss", float(loss))
         return measured
 
+    def export_more(self) -> None:
+        """Writes other files into --export_dir, after the SavedModel."""
+
     def predictions(self, split: str, examples: Sequence[Any], outputs: Outputs) -> Dict[str, str]:
         """Returns the text of the files with a split's predictions, by name."""
         lines = []

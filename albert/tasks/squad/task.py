@@ -207,6 +207,17 @@ class SquadV1(SquadTask):
         scores = squad_metrics.evaluate_v1(_gold(examples), texts)
         return {**scores, **_character_scores(examples, texts)}
 
+    def export_more(self) -> None:
+        """Writes albert_model.tflite, which reads int32 [1, S], into --export_dir."""
+        flags = self.flags
+        checkpoint = checkpoints.resolve(flags.checkpoint or flags.output_dir)
+        shape = (1, flags.max_seq_length)
+        with warm_start.open_graph(self.build, SEQUENCES, checkpoint, shape=shape) as opened:
+            content = tflite.convert(*opened)
+        path = os.path.join(flags.export_dir, TFLITE_NAME)
+        files.atomic_write_bytes(path, content)
+        _LOGGER.info("Wrote %s.", path)
+
 
 class SquadV2(SquadTask):
     """SQuAD v2.0: questions may have no answer."""
@@ -258,18 +269,6 @@ class SquadV2(SquadTask):
         """Returns the files with the answers, and logs the threshold."""
         _LOGGER.info("If the null score is above %.4g, the answer is empty.", self.threshold())
         return super().predictions(split, examples, outputs)
-
-
-def write_tflite(flags: SquadV1Flags) -> None:
-    """Writes albert_model.tflite, which reads int32 [1, S], into --export_dir."""
-    task = fine_tuned.set_up(flags, SquadV1)
-    checkpoint = checkpoints.resolve(task.flags.checkpoint or flags.output_dir)
-    shape = (1, flags.max_seq_length)
-    with warm_start.open_graph(task.build, SEQUENCES, checkpoint, shape=shape) as opened:
-        content = tflite.convert(*opened)
-    path = os.path.join(flags.export_dir, TFLITE_NAME)
-    files.atomic_write_bytes(path, content)
-    _LOGGER.info("Wrote %s.", path)
 
 
 class Reader(fine_tuned.FineTunedModel):
