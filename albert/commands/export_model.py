@@ -11,7 +11,7 @@
 The command evaluates the model and the exported file on --eval_file. It prints the score, time and
 size of both and writes them to export.json. If the score drops by more than --max_loss, it writes
 nothing. The new folder also holds the vocabulary, so you can pass it to albert.load and
-`albert predict`.
+`albert predict`. With --format=onnx, Optimum and transformers.js load it too.
 """
 
 import sys
