@@ -123,8 +123,8 @@ def _lines(kind: Type[Task], data: Any) -> List[str]:
             lines.append(json.dumps(row, ensure_ascii=False, default=_json_value) + "\n")
         except (TypeError, ValueError, KeyError) as error:
             raise UserError(
-                f"Row {number} is {str(row)[:60]!r}. docs/python.md says which rows "
-                "albert.fine_tune takes."
+                f"Row {number} is {str(row)[:60]!r}. docs/train_in_python.md says which "
+                "rows albert.fine_tune takes."
             ) from error
     return lines
 
