@@ -277,24 +277,24 @@ def _read_parts(path: str) -> Tuple[List[str], List[Row]]:
     return parts, rows
 
 
-def declaration(path: str, known: Columns, separator: str = "") -> Dict[str, Any]:
+def declaration(path: str, named: Columns, separator: str = "") -> Dict[str, Any]:
     """Returns the columns and the labels of training data, as a task file has them.
 
     The labels are "regression" if all are numbers, and not all are whole numbers.
 
     Args:
       path: a file, or a pattern for Parquet files.
-      known: columns to use. Without text_a, the texts have usual names.
+      named: columns that flags name. Without text_a, the texts have usual names.
       separator: of several labels in a cell; "": each example has one label.
 
     Raises:
       UserError: the file is missing or has no such columns.
     """
     rows = _read_parts(path)[1]
-    label = LABEL_NAMES if known.label is None else known.label
+    label = LABEL_NAMES if named.label is None else named.label
     candidates = [Columns(FIRST_NAMES, SECOND_NAMES, label), Columns(TEXT_NAMES, None, label)]
-    if known.text_a is not None:
-        candidates = [known._replace(label=label)]
+    if named.text_a is not None:
+        candidates = [named._replace(label=label)]
     task = TaskSpec("", (), Recipe(0, 0, 0), (), tuple(candidates))
     columns = _find_columns(task, rows, "train", names=())
     values = (row.fields.get(columns.label) for row in rows[columns.header or 0 :])
@@ -308,12 +308,12 @@ def declaration(path: str, known: Columns, separator: str = "") -> Dict[str, Any
         labels = "regression"
     names = rows[0].values if columns.header else list(range(len(rows[0].values)))
     keys = dict(zip(Columns._fields[:3], columns))
-    found = {
+    declared = {
         name: names[key] if rows[0].is_table else key
         for name, key in keys.items()
         if key is not None
     }
-    return {**found, "labels": labels}
+    return {**declared, "labels": labels}
 
 
 def _refuse_label(task: TaskSpec, row: Row, label: Any, *, is_first: bool) -> None:
