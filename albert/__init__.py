@@ -125,7 +125,7 @@ def load(
         return fine_tuned.FineTunedModel(model, checkpoint, task=task, **options)
     folder = released.local_folder(os.path.expanduser(str(model)))
     for name, (module, class_name) in _MODELS.items():
-        if files.gfile().exists(os.path.join(folder, name)):
+        if files.exists(os.path.join(folder, name)):
             model_class = getattr(importlib.import_module(module), class_name)
             return model_class(folder, checkpoint, **options)
     from albert.models import pretrained

@@ -16,7 +16,7 @@ import os
 from typing import Optional
 
 from albert.configs.shared_flags import accepted_flag
-from albert.util import cli
+from albert.util import cli, files
 from albert.util.flags import BaseFlags, flag
 
 _name = functools.partial(flag, None)
@@ -48,8 +48,6 @@ class Flags(BaseFlags):
 @cli.reads_flags(Flags)
 def main(flags: Flags) -> None:
     """Runs the script."""
-    import tensorflow.compat.v1 as tf
-
     from albert.formats import hub
     from albert.models import pretrained, released
 
@@ -68,7 +66,7 @@ def main(flags: Flags) -> None:
     )
     assets = [model.vocabulary.path, model.config_file]
     listing = os.path.splitext(model.vocabulary.base_name)[0] + ".vocab"
-    if flags.spm_vocab_name or tf.io.gfile.exists(os.path.join(folder, listing)):
+    if flags.spm_vocab_name or files.exists(os.path.join(folder, listing)):
         assets.append(os.path.join(folder, flags.spm_vocab_name or listing))
     build = functools.partial(pretrained.pretraining_outputs, model.config)
     hub.write(flags.export_path, model, build, assets=assets, format=flags.format)

@@ -11,15 +11,12 @@ A head is a function that takes features and an `Encoder`, and returns a `HeadOu
 Dimensions: B batch, S sequence, H hidden.
 """
 
-import os
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.configs.shared_flags import EncoderFlags, TokenizerFlags
 from albert.runtimes import hub_module as hub
-from albert.util import files
 from albert.util.errors import UserError
 
 # The initializer_range of heads. The published scripts do not use the configuration's value either.
@@ -154,74 +151,6 @@ def softmax_output(logits: tf.Tensor, features: Features) -> HeadOutput:
     outputs["label_ids"] = labels = tf.reshape(features["label_ids"], [-1])
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     return HeadOutput(losses, outputs, {"accuracy": tf.equal(predictions, labels)})
-
-
-# ---- configuration and vocabulary from flags ----
-
-
-class Vocabulary(NamedTuple):
-    """A vocabulary's file."""
-
-    key: str  # the flag that names the file: spm_model_file or vocab_file
-    path: str
-    do_lower_case: Optional[bool] = None  # whether to lower-case the text; None: unknown
-    name: str = ""  # the name for a copy in a model's folder; "": the file's name
-
-    @property
-    def base_name(self) -> str:
-        """The name for a copy in a model's folder, without folders."""
-        return os.path.basename(self.name or self.path)
-
-    def record(self) -> Dict[str, Any]:
-        """Returns JSON values, from which another process can find the vocabulary."""
-        file = {"path": self.base_name, "sha256": files.sha256(self.path)}
-        values: Dict[str, Any] = {self.key: file}
-        if self.do_lower_case is not None:
-            values["do_lower_case"] = self.do_lower_case
-        return values
-
-
-def load_vocabulary(
-    flags: TokenizerFlags, config: Optional[modeling.AlbertConfig] = None
-) -> Tuple[tokenization.FullTokenizer, Vocabulary]:
-    """Returns the tokenizer and the vocabulary that the flags name.
-
-    With a `config`, checks that the model has an embedding for each token.
-
-    Raises:
-      UserError: there is no vocabulary, it is unreadable, or it does not fit the model.
-    """
-    spm_model_file, vocab_file = flags.spm_model_file, flags.vocab_file
-    tokenizer = tokenization.FullTokenizer(vocab_file, flags.do_lower_case, spm_model_file)
-    if config is not None:
-        tokenization.check_vocab_size(tokenizer, config.vocab_size)
-    key = "spm_model_file" if spm_model_file else "vocab_file"
-    return tokenizer, Vocabulary(key, spm_model_file or vocab_file, tokenizer.do_lower_case)
-
-
-def load_config(flags: EncoderFlags) -> modeling.AlbertConfig:
-    """Returns the configuration that the flags name.
-
-    Raises:
-      UserError: the flags name no configuration, or --max_seq_length is too long for the model.
-    """
-    if not flags.albert_config_file:
-        raise UserError(
-            "Name a model: --albert_dir=base_v2 (a name or a folder), or --albert_config_file with "
-            "--init_checkpoint, or --albert_hub_module_handle."
-        )
-    config = modeling.AlbertConfig.from_json_file(flags.albert_config_file)
-    check_length(flags.max_seq_length, config)
-    return config
-
-
-def check_length(max_seq_length: Optional[int], config: modeling.AlbertConfig) -> None:
-    """Raises UserError if max_seq_length exceeds the model's max_position_embeddings."""
-    if max_seq_length and max_seq_length > config.max_position_embeddings:
-        raise UserError(
-            f"--max_seq_length={max_seq_length} is longer than the model's "
-            f"max_position_embeddings. Give at most {config.max_position_embeddings}."
-        )
 
 
 # ---- functions that existing programs call by these names and arguments ----

@@ -12,6 +12,7 @@ If --predict_file has no answers, there are no scores. --export_dir writes a Sav
 albert_model.tflite.
 """
 
+from albert.configs import model_config
 from albert.tasks.squad.flags import SquadV1Flags as Flags
 from albert.util import cli
 
@@ -32,12 +33,11 @@ def main(flags: Flags) -> None:
 
 def validate_flags_or_throw(albert_config) -> None:
     """Raises UserError if FLAGS do not fit each other or the AlbertConfig."""
-    from albert import fine_tuning_utils
     from albert.tasks.squad import task
 
     flags = cli.current_flags(Flags)
     task.SquadV1.check_flags(flags)
-    fine_tuning_utils.check_length(flags.max_seq_length, albert_config)
+    model_config.check_length(flags.max_seq_length, albert_config)
 
 
 def build_squad_serving_input_fn(seq_length):

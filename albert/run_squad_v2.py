@@ -21,6 +21,7 @@ scores, add --na-prob-file null_odds.json --na-prob-thresh THRESHOLD to its comm
 is null_score_diff_threshold in eval_results.txt.
 """
 
+from albert.configs import model_config
 from albert.tasks.squad.flags import SquadV2Flags as Flags
 from albert.util import cli
 
@@ -41,12 +42,11 @@ def main(flags: Flags) -> None:
 
 def validate_flags_or_throw(albert_config) -> None:
     """Raises UserError if FLAGS do not fit each other or the AlbertConfig."""
-    from albert import fine_tuning_utils
     from albert.tasks.squad import task
 
     flags = cli.current_flags(Flags)
     task.SquadV2.check_flags(flags)
-    fine_tuning_utils.check_length(flags.max_seq_length, albert_config)
+    model_config.check_length(flags.max_seq_length, albert_config)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pytest
 
 from albert import configs, modeling
 from albert.commands import plan
+from albert.configs import model_config
 from tests.support import read_json
 
 # Presets; hidden and intermediate size, heads and layers; words; parameters of the encoder and with
@@ -43,7 +44,7 @@ def test_preset_has_its_published_sizes(name):
     if name.startswith("albert_zh_") and name != "albert_zh_small":
         ln_type = "preln" if name == "albert_zh_xxlarge" else "postln"
         variants = {"embedding_layout": "albert_zh", "ln_type": ln_type}
-    assert {key: keys[key] for key in modeling.VARIANTS if key in keys} == variants
+    assert {key: keys[key] for key in model_config.VARIANTS if key in keys} == variants
     sizes, words, *parameters = PRESETS[name]
     counted = plan.size(name)
     assert [counted["without_heads"], counted["parameters"]] == parameters

@@ -20,7 +20,7 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from albert import configs
-from albert.configs import published
+from albert.configs import model_config, published
 from albert.configs.shared_flags import MemoryFlags
 from albert.util import cli, wording
 from albert.util.errors import UserError
@@ -95,14 +95,12 @@ def published_path(name: str) -> str:
     return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
 
-# ---- Parameters and operations. `config` is a modeling.AlbertConfig.
+# ---- Parameters and operations. `config` is a model_config.AlbertConfig.
 
 
 def parameters(config: Any, run: Flags) -> Dict[str, int]:
     """Returns the number of parameters by part, and their sum as "total"."""
-    from albert import modeling
-
-    counts = modeling.parameter_counts(config, run.task, num_labels=run.num_labels)
+    counts = model_config.parameter_counts(config, run.task, num_labels=run.num_labels)
     return dict(counts, total=sum(counts.values()))
 
 
@@ -124,12 +122,10 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
     The backward pass has two products for each one of the forward pass. Recomputation runs the
     blocks' forward pass once more.
     """
-    from albert import modeling
-
     length, embedding, hidden = run.max_seq_length, config.embedding_size, config.hidden_size
     # Per token: the dense layers, scores and weighted sum of a block.
     block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size + 2 * length * hidden
-    words = modeling.masked_lm_width(config)
+    words = model_config.masked_lm_width(config)
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
     pooled = hidden * hidden
@@ -164,14 +160,12 @@ def memory(config: Any, run: Flags) -> Dict[str, float]:
     Activations are freed before the update, but gradients and new slots do not fit into their
     memory: measured processes grew by both.
     """
-    from albert import modeling
-
     saved = checkpoint_bytes(config, run)
     slots = saved["with_slots"] - saved["weights"]
     gradients = slots / 2
     activations, temporaries = _activations_and_temporaries(config, run)
     if run.precision == "float32":  # joined weights of query, key and value
-        copies = FLOAT32 * modeling.weight_sets(config, "attention") * 3 * config.hidden_size**2
+        copies = FLOAT32 * model_config.weight_sets(config, "attention") * 3 * config.hidden_size**2
     else:
         copies = ACTIVATION_BYTES[run.precision] * parameters(config, run)["encoder"]
     kinds = {
@@ -202,8 +196,6 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
       cluster. By then, the activations of the feed-forward part are free.
     A block also has the gradients of its weights, until they are added to the other layers'.
     """
-    from albert import modeling
-
     width = ACTIVATION_BYTES[run.precision]
     blocks = config.num_hidden_layers * config.inner_group_num
     sequences = run.batch // run.parts * NUM_SEQUENCES[run.task]
@@ -234,7 +226,9 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     if run.task == "pretraining":
         logits = sequences * run.max_predictions_per_seq * config.vocab_size
     weights = (
-        width * parameters(config, run)["encoder"] / modeling.weight_sets(config, "feed_forward")
+        width
+        * parameters(config, run)["encoder"]
+        / model_config.weight_sets(config, "feed_forward")
     )
     head = FLOAT32 * (3 * logits + 2 * hidden)
     return activations, max(head, max(feed_forward, attention) + weights)
@@ -264,9 +258,7 @@ def plan(config: Any, run: Flags) -> Dict[str, Any]:
     Raises:
       UserError: --max_seq_length is above the model's positions.
     """
-    from albert import fine_tuning_utils
-
-    fine_tuning_utils.check_length(run.max_seq_length, config)
+    model_config.check_length(run.max_seq_length, config)
     ways = []
     for precision in ("float32", "float16" if run.precision == "float16" else "bfloat16"):
         for recompute in (False, True):
@@ -387,10 +379,8 @@ def compared_sizes() -> List[Dict[str, Any]]:
 
 
 def _read_config(path: str, **changes: Any) -> Any:
-    from albert import modeling
-
-    config = modeling.AlbertConfig.from_json_file(path)
-    return modeling.AlbertConfig.from_dict(dict(config.to_dict(), **changes))
+    config = model_config.AlbertConfig.from_json_file(path)
+    return model_config.AlbertConfig.from_dict(dict(config.to_dict(), **changes))
 
 
 def _config_path(flags: Flags) -> str:

@@ -69,7 +69,7 @@ def read_history(folder: str) -> RunHistory:
 
     names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME, fine_tuning.CONFUSION_NAME)
     curve, summary, matrix = (os.path.join(folder, name) for name in names)
-    exists = files.gfile().exists
+    exists = files.exists
     training = _curves(hooks.read_curve(curve) if exists(curve) else [])
     results = evaluation.read_results(folder)
     evaluated = _curves({"step": result.step, **result.metrics} for result in results)

@@ -45,7 +45,7 @@ def environment_flags(names: Iterable[str], environment: Mapping[str, str]) -> D
     if not root:
         return values
     derived = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
-    holds_model = files.gfile().exists(os.path.join(root, CONFIG_NAME))
+    holds_model = files.exists(os.path.join(root, CONFIG_NAME))
     model_flags = ["model_dir", "albert_dir", "albert_hub_module_handle"]
     if not holds_model:
         model_flags.append("init_checkpoint")

@@ -125,7 +125,7 @@ def in_words(notes: Mapping[str, int]) -> str:
 
 def check_replaceable(path: str) -> None:
     """Raises UserError if the file exists, but its metadata does not say that it has features."""
-    if not files.gfile().exists(path):
+    if not files.exists(path):
         return
     (size, _), sidecar = files.state_of(path), record_files.read_sidecar(path)
     if not sidecar or sidecar.bytes != size or "features" not in sidecar.fingerprint:

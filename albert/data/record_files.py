@@ -24,7 +24,7 @@ import re
 import sys
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-import tensorflow.compat.v1 as tf
+import google_crc32c
 
 from albert.util import files, json_files, parallel, provenance
 from albert.util.errors import UserError
@@ -73,11 +73,12 @@ class RecordFile:
     block_records: int = 64  # records per block; the last block may have fewer
     offsets: List[int] = dataclasses.field(default_factory=list)  # first byte of each block
     fingerprint: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    writer: Any = None  # a tf.io.TFRecordWriter, for `write`
+    stream: Any = None  # of bytes, for `write`
 
     def write(self, record: Any) -> None:
         """Appends a serialised record."""
-        self.writer.write(record)
+        length = len(record).to_bytes(8, "little")
+        self.stream.write(b"".join([length, _checksum(length), record, _checksum(record)]))
         self.add(len(record))
 
     def add(self, length: int) -> None:
@@ -120,6 +121,12 @@ class RecordFile:
         )
 
 
+def _checksum(content: bytes) -> bytes:
+    """Returns the masked CRC-32C that TFRecord files have after each length and record."""
+    crc = google_crc32c.value(content)
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF).to_bytes(4, "little")
+
+
 def sidecar_path(path: str) -> str:
     """Returns the path of the metadata of the record file `path`."""
     folder, base = os.path.split(str(path))
@@ -140,18 +147,18 @@ def create(path: str, fingerprint: Mapping[str, Any] = {}) -> Iterator[RecordFil
     """
     file = RecordFile(str(path), fingerprint=fingerprint)
     with files.atomic_path(file.path) as temporary:
-        with tf.io.TFRecordWriter(temporary) as file.writer:
+        with files.open_bytes(temporary, "wb") as file.stream:
             yield file
         # The old metadata must never describe the new file, not even after a kill.
-        with contextlib.suppress(tf.errors.NotFoundError):
-            tf.io.gfile.remove(sidecar_path(file.path))
+        if files.exists(sidecar_path(file.path)):
+            files.remove(sidecar_path(file.path))
     write_sidecar(file)
 
 
 def read_sidecar(path: str) -> Optional[RecordFile]:
     """Returns the metadata of `path`; None if it is missing or unreadable."""
     sidecar = sidecar_path(path)
-    return parse_sidecar(files.read_bytes(sidecar), path) if tf.io.gfile.exists(sidecar) else None
+    return parse_sidecar(files.read_bytes(sidecar), path) if files.exists(sidecar) else None
 
 
 def parse_sidecar(content: bytes, path: str) -> Optional[RecordFile]:
@@ -174,7 +181,7 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
 
     The text fits into a log line, such as "max_seq_length was 128 and is 512".
     """
-    if not tf.io.gfile.exists(str(path)):
+    if not files.exists(str(path)):
         return NOT_THERE
     (size, _), sidecar = files.state_of(path), read_sidecar(path)
     if sidecar is None:
@@ -325,6 +332,8 @@ def records(path: str) -> Iterator[bytes]:
     Raises:
       UserError: a record is damaged. The message has the file and the record's number.
     """
+    import tensorflow.compat.v1 as tf
+
     number = 0
     try:
         for record in tf.python_io.tf_record_iterator(str(path)):
@@ -347,6 +356,8 @@ def explained() -> Iterator[None]:
     Raises:
       UserError: the block read a damaged record.
     """
+    import tensorflow.compat.v1 as tf
+
     try:
         yield
     except tf.errors.DataLossError as error:

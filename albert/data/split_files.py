@@ -31,7 +31,7 @@ def find(data_dir: str, split: str, endings: Container[str]) -> List[str]:
         name = os.path.basename(path).lower()
         words = set(re.findall("[a-z]+", name))
         splits = [key for key, names in _NAMES.items() if words & names]
-        is_data = files.ending(name) in endings and not files.gfile().isdir(path)
+        is_data = files.ending(name) in endings and not files.is_folder(path)
         if is_data and splits == [split]:
             paths.append(path)
     if not paths:

@@ -7,9 +7,9 @@ from typing import Optional, Tuple
 import numpy as np
 
 from albert import modeling
-from albert.fine_tuning_utils import Vocabulary
 from albert.formats import checkpoints, model_folder, variable_names
 from albert.formats.checkpoints import Entry, Values
+from albert.formats.model_vocabulary import Vocabulary
 from albert.formats.variable_names import Report
 from albert.util.errors import UserError
 

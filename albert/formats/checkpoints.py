@@ -65,7 +65,7 @@ def resolve(path: str) -> str:
       UserError: there is no checkpoint, or several and no rule to choose.
     """
     path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(str(path)).rstrip("/"))
-    is_folder = tf.io.gfile.isdir(path)
+    is_folder = files.is_folder(path)
     folder, name = (path, "") if is_folder else os.path.split(path)
     present, candidates = checkpoint_names(folder or "."), [name]
     if is_folder:

@@ -38,7 +38,7 @@ _OLD_PATH = "model.onnx"
 def find(folder: str) -> Optional[str]:
     """Returns the file of an exported model in a folder; None if there is none."""
     paths = [os.path.join(folder, name) for name in (*PATHS.values(), _OLD_PATH)]
-    return next((path for path in paths if tf.io.gfile.exists(path)), None)
+    return next((path for path in paths if files.exists(path)), None)
 
 
 def is_program(checkpoint: Optional[str]) -> bool:
@@ -53,7 +53,7 @@ def max_seq_length(program: str) -> int:
       ValueError: there is no record, or it lacks the length.
     """
     path = os.path.join(os.path.dirname(program), RECORD_NAME)
-    if not tf.io.gfile.exists(path):  # the file is in the folder onnx/
+    if not files.exists(path):  # the file is in the folder onnx/
         path = os.path.join(os.path.dirname(os.path.dirname(program)), RECORD_NAME)
     return json_files.read(path, {"max_seq_length": range(1, 1 << 31)})["max_seq_length"]
 

@@ -9,7 +9,6 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from albert import modeling, tokenization
-from albert.fine_tuning_utils import Vocabulary
 from albert.formats import (
     checkpoints,
     huggingface_files,
@@ -21,6 +20,7 @@ from albert.formats import (
 from albert.formats.checkpoints import Values
 from albert.formats.flags import HEADS, SPM_MODEL_NAME, ConversionFlags
 from albert.formats.model_folder import PretrainedModel
+from albert.formats.model_vocabulary import Vocabulary
 from albert.formats.variable_names import (
     CLASSIFIER,
     ENCODER,

@@ -18,7 +18,7 @@ from typing import Any, Dict, Mapping, Tuple
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
+from albert.configs import model_config
 from albert.formats.checkpoints import Values
 from albert.formats.variable_names import huggingface_groups
 from albert.util import files, json_files
@@ -62,7 +62,7 @@ _CONFIG = {
 
 def read_model_config(
     folder: str, *, approximate_gelu: bool = False
-) -> Tuple[modeling.AlbertConfig, Dict[str, Any]]:
+) -> Tuple[model_config.AlbertConfig, Dict[str, Any]]:
     """Returns the configuration in a folder, as AlbertConfig and as a dict of its own keys.
 
     Args:
@@ -82,14 +82,14 @@ def read_model_config(
     ours = {key: value for key, value in theirs.items() if key in _SAME_KEYS}
     ours = {"vocab_size": 30000, **ours, "hidden_act": str(theirs["hidden_act"]).split("_")[0]}
     try:
-        config = modeling.AlbertConfig.from_dict(ours)
+        config = model_config.AlbertConfig.from_dict(ours)
     except ValueError as error:
         raise UserError(f"{path}: {error}") from error
     _check_groups(config)
     return config, theirs
 
 
-def _check_groups(config: modeling.AlbertConfig) -> None:
+def _check_groups(config: model_config.AlbertConfig) -> None:
     """Raises UserError if transformers, which divides floats, would group the layers otherwise."""
     layers, groups = config.num_hidden_layers, huggingface_groups(config)
     theirs = [int(layer / (layers / groups)) for layer in range(layers)]
@@ -100,9 +100,9 @@ def _check_groups(config: modeling.AlbertConfig) -> None:
         )
 
 
-def check_variant(config: modeling.AlbertConfig) -> None:
+def check_variant(config: model_config.AlbertConfig) -> None:
     """Raises UserError, with the reason, if transformers has no such model."""
-    for key in modeling.VARIANTS:
+    for key in model_config.VARIANTS:
         if getattr(config, key) not in ("google", "postln", "all", "none"):
             raise UserError(
                 f"transformers does not support {key} {getattr(config, key)}. For "
@@ -111,11 +111,11 @@ def check_variant(config: modeling.AlbertConfig) -> None:
     _check_groups(config)
 
 
-def config_dict(config: modeling.AlbertConfig, architecture: str) -> Dict[str, Any]:
+def config_dict(config: model_config.AlbertConfig, architecture: str) -> Dict[str, Any]:
     """Returns the content of config.json for transformers, without labels."""
     return {
         **{key: value for key, value in config.to_dict().items() if key in _SAME_KEYS},
-        **{key: values[0] for key, values in modeling.FIXED.items()},
+        **{key: values[0] for key, values in model_config.FIXED.items()},
         "model_type": "albert",
         "architectures": [architecture],
         "classifier_dropout_prob": 0.1,

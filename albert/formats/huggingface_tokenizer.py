@@ -18,7 +18,6 @@ import os
 import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-import tensorflow.compat.v1 as tf
 from google.protobuf import json_format
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
@@ -211,7 +210,7 @@ def _find_vocabulary(flags: ConversionFlags) -> Optional[Vocabulary]:
             return Vocabulary(key, getattr(flags, key))
     for key, name in _NAMES.items():
         path = os.path.join(flags.input_dir, name)
-        if tf.io.gfile.exists(path):
+        if files.exists(path):
             return Vocabulary(key, path)
     return None
 

@@ -15,12 +15,12 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
+from albert.configs import model_config
 from albert.data.packing import POSITIONS, SEQUENCES
-from albert.fine_tuning_utils import Vocabulary
 from albert.formats import checkpoints, exported, model_vocabulary, warm_start
 from albert.formats.checkpoints import BEST_CHECKPOINT, Values
 from albert.formats.flags import CONFIG_NAME, SPM_MODEL_NAME
+from albert.formats.model_vocabulary import Vocabulary
 from albert.formats.warm_start import Tensors
 from albert.util import files
 from albert.util.errors import UserError
@@ -40,7 +40,7 @@ ModelFiles = Dict[str, Any]  # paths by flag, and do_lower_case if the folder re
 class PretrainedModel(NamedTuple):
     """A pretrained model."""
 
-    config: modeling.AlbertConfig
+    config: model_config.AlbertConfig
     checkpoint: str  # path prefix of a checkpoint, or the file of an exported model
     tokenizer: Any  # tokenization.FullTokenizer; None without a vocabulary, if it is optional
     max_seq_length: int  # longer texts are truncated
@@ -48,9 +48,9 @@ class PretrainedModel(NamedTuple):
     config_file: str = ""
 
 
-def model_summary(config: modeling.AlbertConfig, is_cased: bool = False) -> str:
+def model_summary(config: model_config.AlbertConfig, is_cased: bool = False) -> str:
     """Returns "ALBERT (12 layers of 768, 11,683,584 parameters)"; heads are not counted."""
-    counts = modeling.parameter_counts(config)
+    counts = model_config.parameter_counts(config)
     count = sum(counts.values()) - counts["head"]
     shape = f"{config.num_hidden_layers} layers of {config.hidden_size}"
     return f"ALBERT ({shape}, {count:,} parameters{', cased' if is_cased else ''})"
@@ -112,7 +112,7 @@ def _file_by_name(folder: str, key: str) -> Optional[str]:
 
 def write_model(
     folder: str,
-    config: modeling.AlbertConfig,
+    config: model_config.AlbertConfig,
     values: Values,
     *,
     vocabulary: Optional[Vocabulary] = None,
@@ -123,7 +123,7 @@ def write_model(
 
 
 def portable_files(
-    config: modeling.AlbertConfig,
+    config: model_config.AlbertConfig,
     vocabulary: Optional[Vocabulary],
     name: str = model_vocabulary.RECORD_NAME,
     *,
@@ -152,17 +152,17 @@ def export(model: PretrainedModel, build: Callable[[Tensors], Tensors], export_p
       UserError: the checkpoint does not fit the network, or a target file exists.
     """
     target, name = os.path.split(export_path)
-    if not name or tf.io.gfile.isdir(export_path):
+    if not name or files.is_folder(export_path):
         target, name = export_path, BEST_CHECKPOINT
     names = [f"{name}.index", CONFIG_NAME, model_vocabulary.RECORD_NAME]
     if model.vocabulary:
         names.append(os.path.basename(model.vocabulary.path))
     for path in (os.path.join(target, name) for name in names):
-        if tf.io.gfile.exists(path):
+        if files.exists(path):
             raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
     prefix = os.path.join(target, name)
     with warm_start.open_graph(build, (*SEQUENCES, POSITIONS), model.checkpoint) as (session, *_):
-        tf.io.gfile.makedirs(target or ".")
+        files.make_folders(target or ".")
         # bert-for-tf2 needs the graph, the .meta file.
         tf.train.Saver().save(session, prefix, write_state=False)
     tf.io.gfile.copy(model.config_file, os.path.join(target, CONFIG_NAME))

@@ -11,11 +11,11 @@ overwrite each other's copies.
 
 import os
 import re
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
-import tensorflow.compat.v1 as tf
-
-from albert.fine_tuning_utils import Vocabulary
+from albert import tokenization
+from albert.configs.model_config import AlbertConfig
+from albert.configs.shared_flags import TokenizerFlags
 from albert.util import files, json_files
 from albert.util.errors import UserError
 
@@ -40,6 +40,46 @@ DESCRIPTION: Dict[str, Any] = {
 }
 
 
+class Vocabulary(NamedTuple):
+    """A vocabulary's file."""
+
+    key: str  # the flag that names the file: spm_model_file or vocab_file
+    path: str
+    do_lower_case: Optional[bool] = None  # whether to lower-case the text; None: unknown
+    name: str = ""  # the name for a copy in a model's folder; "": the file's name
+
+    @property
+    def base_name(self) -> str:
+        """The name for a copy in a model's folder, without folders."""
+        return os.path.basename(self.name or self.path)
+
+    def record(self) -> Dict[str, Any]:
+        """Returns JSON values, from which another process can find the vocabulary."""
+        file = {"path": self.base_name, "sha256": files.sha256(self.path)}
+        values: Dict[str, Any] = {self.key: file}
+        if self.do_lower_case is not None:
+            values["do_lower_case"] = self.do_lower_case
+        return values
+
+
+def load_vocabulary(
+    flags: TokenizerFlags, config: Optional[AlbertConfig] = None
+) -> Tuple[tokenization.FullTokenizer, Vocabulary]:
+    """Returns the tokenizer and the vocabulary that the flags name.
+
+    With a `config`, checks that the model has an embedding for each token.
+
+    Raises:
+      UserError: there is no vocabulary, it is unreadable, or it does not fit the model.
+    """
+    spm_model_file, vocab_file = flags.spm_model_file, flags.vocab_file
+    tokenizer = tokenization.FullTokenizer(vocab_file, flags.do_lower_case, spm_model_file)
+    if config is not None:
+        tokenization.check_vocab_size(tokenizer, config.vocab_size)
+    key = "spm_model_file" if spm_model_file else "vocab_file"
+    return tokenizer, Vocabulary(key, spm_model_file or vocab_file, tokenizer.do_lower_case)
+
+
 # ---- in a model's folder ----
 
 
@@ -51,7 +91,7 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
     """
     for name in _DESCRIPTIONS:
         path = os.path.join(folder, name)
-        if tf.io.gfile.exists(path):
+        if files.exists(path):
             return json_files.read(path, DESCRIPTION), name
     return {}, ""
 
@@ -84,7 +124,7 @@ def recorded(
 
 
 def _has_hash(path: str, sha256: str) -> bool:
-    return tf.io.gfile.exists(path) and files.sha256(path) == sha256
+    return files.exists(path) and files.sha256(path) == sha256
 
 
 def check_same(folder: str, vocabulary: Vocabulary) -> None:
@@ -111,7 +151,7 @@ def path_in(folder: str, vocabulary: Vocabulary) -> str:
       UserError: another file has that name.
     """
     path = os.path.join(folder, vocabulary.base_name)
-    if tf.io.gfile.exists(path) and not _has_hash(path, files.sha256(vocabulary.path)):
+    if files.exists(path) and not _has_hash(path, files.sha256(vocabulary.path)):
         raise UserError(
             f"{path} is another vocabulary. Choose another folder, or remove this file."
         )

@@ -18,12 +18,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
+from albert import modeling
+from albert.configs import model_config
 from albert.configs.shared_flags import PRECISIONS, EncoderFlags
 from albert.data import feature_cache
 from albert.data.packing import POSITIONS, SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
-from albert.formats import checkpoints, exported
+from albert.formats import checkpoints, exported, model_vocabulary
 from albert.formats.model_folder import PretrainedModel
 from albert.formats.warm_start import Tensors
 from albert.models import inference, released
@@ -58,10 +59,10 @@ def find_model(
     model_flags = released.resolve_model_files(
         flags_lib.make(EncoderFlags, **{**encoder_flags, **parts})
     )
-    config, checkpoint = fine_tuning_utils.load_config(model_flags), model_flags.init_checkpoint
+    config, checkpoint = model_config.load_config(model_flags), model_flags.init_checkpoint
     tokenizer = vocabulary = None
     if needs_vocabulary or model_flags.spm_model_file or model_flags.vocab_file:
-        tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(model_flags, config)
+        tokenizer, vocabulary = model_vocabulary.load_vocabulary(model_flags, config)
     else:
         _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
     longest = model_flags.max_seq_length or config.max_position_embeddings

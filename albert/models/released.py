@@ -11,13 +11,11 @@ import pathlib
 import shutil
 from typing import Mapping, Optional, Sequence
 
-import tensorflow.compat.v1 as tf
-
 from albert import modeling, tokenization
 from albert.downloads import archives, verified_cache
 from albert.downloads.flags import USUAL, Source, TransferFlags
-from albert.fine_tuning_utils import Vocabulary
 from albert.formats import albert_zh, model_folder, model_vocabulary
+from albert.formats.model_vocabulary import Vocabulary
 from albert.models.flags import (
     ALBERT_ZH_URL,
     BASE_URL,
@@ -27,6 +25,7 @@ from albert.models.flags import (
     find_release,
 )
 from albert.runtimes import hub_module
+from albert.util import files
 from albert.util.errors import UserError
 from albert.util.flags import AnyFlags
 
@@ -40,7 +39,7 @@ def local_folder(model: str) -> str:
     Raises:
       UserError: `model` is neither, or the download fails, or its content is not a model.
     """
-    if "\0" not in model and tf.io.gfile.isdir(model):
+    if "\0" not in model and files.is_folder(model):
         return model
     return obtain(find_release(model))
 
@@ -113,8 +112,8 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     """
     values = flags.to_dict()
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
-    is_file = tf.io.gfile.exists(f"{checkpoint}.index")
-    if checkpoint in RELEASES and not is_file and not tf.io.gfile.isdir(checkpoint):
+    is_file = files.exists(f"{checkpoint}.index")
+    if checkpoint in RELEASES and not is_file and not files.is_folder(checkpoint):
         return resolve_model_files(flags.fill_in(init_checkpoint=local_folder(checkpoint)))
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values
@@ -124,7 +123,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
         origin, model_files = module, _module_files(module, chosen)
     elif folder or checkpoint and (has_tokenizer or not values["albert_config_file"]):
         folder = folder and local_folder(folder)
-        is_folder = checkpoint and tf.io.gfile.isdir(checkpoint)
+        is_folder = checkpoint and files.is_folder(checkpoint)
         origin = folder or (checkpoint if is_folder else os.path.dirname(checkpoint) or ".")
         model_files = model_folder.find_model_files(origin, chosen, with_vocabulary=has_tokenizer)
     else:

@@ -73,13 +73,13 @@ class Storage:
     @staticmethod
     def read(path: str) -> Optional[bytes]:
         """Returns the content of a file; None if it does not exist."""
-        return files.read_bytes(path) if tf.io.gfile.exists(path) else None
+        return files.read_bytes(path) if files.exists(path) else None
 
     @staticmethod
     def remove(path: str) -> None:
         """Removes a file if it exists."""
-        if tf.io.gfile.exists(path):
-            tf.io.gfile.remove(path)
+        if files.exists(path):
+            files.remove(path)
 
     @staticmethod
     def copy(source: str, path: str) -> None:

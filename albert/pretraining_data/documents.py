@@ -27,9 +27,18 @@ import os
 import re
 import sys
 import zlib
-from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
-
-import tensorflow.compat.v1 as tf
+from typing import (
+    Any,
+    Container,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from albert.data import record_files
 from albert.pretraining_data.flags import TEXT_FIELD, DataFlags
@@ -353,36 +362,33 @@ def find_text_files(patterns: str, flag_name: str, *, excluded: Sequence[str] = 
     Raises:
       UserError: there is no pattern, a pattern matches nothing, or a folder has no text files.
     """
-    paths = set()
-    is_folder = tf.io.gfile.isdir
+    paths: Set[str] = set()
+    excluded_paths = set(map(os.path.abspath, excluded))
     for pattern in files.split_paths(patterns) or [""]:
         matches = [pattern]
-        if not is_folder(pattern):
+        if not files.is_folder(pattern):
             matches = files.expand_patterns(pattern, flag_name)
-        are_folders = parallel.in_threads(is_folder, matches, "Looking at the text")
-        for path, is_directory in zip(matches, are_folders):
-            paths.update(_below(path, flag_name, excluded) if is_directory else [path])
+        are_folders = parallel.in_threads(files.is_folder, matches, "Looking at the text")
+        for path, is_folder in zip(matches, are_folders):
+            text_files = list(_below(path, excluded_paths)) if is_folder else [path]
+            if not text_files:
+                raise UserError(
+                    f"--{flag_name}: no file in '{path}' or below it ends in .txt, .jsonl, .json "
+                    "or .gz. Name other files by a pattern."
+                )
+            paths.update(text_files)
     # If a path has two spellings, keep the first.
     return sorted({os.path.abspath(path): path for path in sorted(paths, reverse=True)}.values())
 
 
-def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
-    """Returns the text files in a folder and its subfolders."""
-    excluded_paths = set(map(os.path.abspath, excluded))
-    paths = []
-    with files.naming_odd_names(f"--{flag_name}: '{folder}'"):
-        folders = list(tf.io.gfile.walk(folder))
-    for parent, _, names in folders:
-        name_set = set(names)
-        for name in filter(_TEXT_NAME.match, names):
-            path = os.path.join(parent, name)
-            is_hidden = "/." in path[len(folder) - 1 :]  # the file or a folder above it
-            is_record_file = record_files.sidecar_path(name) in name_set
-            if not (is_hidden or is_record_file or os.path.abspath(path) in excluded_paths):
-                paths.append(path)
-    if not paths:
-        raise UserError(
-            f"--{flag_name}: no file in '{folder}' or below it ends in .txt, .jsonl, .json or .gz. "
-            "Name other files by a pattern."
-        )
-    return paths
+def _below(folder: str, excluded: Container[str]) -> Iterator[str]:
+    """Yields the text files in a folder and its subfolders."""
+    names = dict.fromkeys(files.names_in(folder))
+    for name in names:
+        path = os.path.join(folder, name)
+        if name.startswith(".") or record_files.sidecar_path(name) in names:
+            continue
+        if files.is_folder(path):
+            yield from _below(path, excluded)
+        elif is_text(name) and os.path.abspath(path) not in excluded:
+            yield path

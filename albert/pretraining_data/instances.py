@@ -16,8 +16,9 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tu
 
 import numpy as np
 
-from albert import fine_tuning_utils, tokenization
+from albert import tokenization
 from albert.data.records import encode_examples
+from albert.formats import model_vocabulary
 from albert.pretraining_data import documents as text_documents
 from albert.pretraining_data import masking, random_keys, words
 from albert.pretraining_data import pairs as segment_pairs
@@ -258,13 +259,13 @@ class InstanceMaker:
         return [encoding.ids for encoding in encodings], starts
 
 
-def prepare(flags: RecordFlags) -> Tuple[InstanceMaker, fine_tuning_utils.Vocabulary]:
+def prepare(flags: RecordFlags) -> Tuple[InstanceMaker, model_vocabulary.Vocabulary]:
     """Returns the InstanceMaker, and the vocabulary to copy to the records' folder.
 
     For errors, see check_flags, load_vocabulary and InstanceMaker.
     """
     check_flags(flags)
-    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(flags)
+    tokenizer, vocabulary = model_vocabulary.load_vocabulary(flags)
     return InstanceMaker(tokenizer, flags), vocabulary
 
 

@@ -29,8 +29,6 @@ import tempfile
 import time
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-import tensorflow.compat.v1 as tf
-
 from albert.data import record_files
 from albert.formats import model_vocabulary
 from albert.pretraining_data import documents
@@ -86,7 +84,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     if os.path.exists(parts):
         _LOGGER.info("Resuming the job that was stopped.")
     elif not flags.overwrite:
-        for path in filter(tf.io.gfile.exists, paths):
+        for path in filter(files.exists, paths):
             size, _ = files.state_of(path)
             check_replaceable(path, record_files.read_sidecar(path), size, fingerprint=identity)
     with folder_lock.held(work):

@@ -26,10 +26,9 @@ endless stream of shuffled records. So each pass has new masks, with any number 
 Legend: N sequences, S sequence length, P maximum predictions per sequence.
 """
 
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Dict, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert.pretraining_data import pairs as segment_pairs
 from albert.pretraining_data.flags import DataFlags
@@ -47,7 +46,7 @@ WORDS, ACTIONS, _PERMUTED_WORDS, _PERMUTATION, PAIR_DRAWS = range(
 )
 _MASKS = 0x6D61736B  # the stream of the seed's key that only masking on the fly uses
 
-Features = Mapping[str, tf.Tensor]
+Features = Mapping[str, np.ndarray]
 
 
 # ------------------------------------------------------------------------------------------ records
@@ -69,7 +68,7 @@ def masked_features(
       input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
       masked_lm_ids, masked_lm_weights (float32) [N, P] (2 P with do_permutation) in ascending
       order of position; next_sentence_labels [N, 1]. If masked_lm_prob is 0, there are no
-      masked_lm_* features: training masks such records on the fly, see `masking`.
+      masked_lm_* features: training masks such records on the fly, see `redraw`.
     """
     end_a = pairs.length_a[:, None] + 1  # the column of the first [SEP]
     # The column of the last [SEP]. An empty B has none.
@@ -248,39 +247,29 @@ def _visits(count: np.ndarray, keys: np.ndarray, index_bits: int) -> Tuple[np.nd
 # -------------------------------------------------------------------------------------- on the fly
 
 
-def masking(
-    *, flags: DataFlags, seed: int, vocabulary: PieceTable
-) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
-    """Returns a transform for data.shuffling.seeded_batches: (features, positions) -> features.
+def redraw(
+    features: Features,
+    positions: np.ndarray,
+    *,
+    flags: DataFlags,
+    seed: int,
+    vocabulary: PieceTable,
+) -> Dict[str, np.ndarray]:
+    """Returns the features of N records, [N, ...], with new masks.
 
-    The transform takes the features of N records, [N, ...], and the records' positions in the
-    stream, int64 [N]. It draws new input_ids [N, S] and masked_lm_positions, masked_lm_ids,
-    masked_lm_weights [N, P].
+    The masks are in input_ids [N, S] and masked_lm_positions, masked_lm_ids, masked_lm_weights
+    [N, P].
 
     Args:
+      positions: the records' positions in the stream, int64 [N].
       flags: flags of data creation, without do_permutation.
     """
-    seed_keys = fold(seed_key(seed), _MASKS)
-
-    def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
-        def in_python(positions: np.ndarray, *values: np.ndarray) -> List[np.ndarray]:
-            unmasked = _without_masks(dict(zip(features, values)))
-            keys = fold(seed_keys, positions)
-            masked = draw_masks(*unmasked, keys=keys, vocabulary=vocabulary, flags=flags)
-            return [masked[name] for name in features]
-
-        columns = features.values()
-        types = [column.dtype for column in columns]
-        results = tf.numpy_function(in_python, [positions, *columns], types)
-        for result, column in zip(results, columns):
-            result.set_shape(column.shape)
-        return dict(zip(features, results))
-
-    return transform
+    keys = fold(fold(seed_key(seed), _MASKS), positions)
+    return draw_masks(*_without_masks(features), keys=keys, vocabulary=vocabulary, flags=flags)
 
 
 def _without_masks(
-    features: Mapping[str, np.ndarray],
+    features: Features,
 ) -> Tuple[Dict[str, np.ndarray], np.ndarray]:
     """Returns the features as they were before masking, and is_token for `draw_masks`."""
     ids, segments = features["input_ids"].copy(), features["segment_ids"]

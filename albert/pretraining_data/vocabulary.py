@@ -193,7 +193,7 @@ def train_vocabulary(flags: VocabularyFlags) -> TrainedVocabulary:
     """
     model_file, vocab_file = (f"{flags.model_prefix}.{end}" for end in ("model", "vocab"))
     for path in (model_file, vocab_file):
-        if not flags.overwrite and files.gfile().exists(path):
+        if not flags.overwrite and files.exists(path):
             raise UserError(f"'{path}' exists. Choose another --model_prefix, or add --overwrite.")
     keep_accents, text_field = flags.keep_accents, flags.text_field
     prepare = functools.partial(

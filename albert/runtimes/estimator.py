@@ -264,7 +264,7 @@ class _Estimator:
           ValueError: there is no checkpoint.
         """
         folder = os.path.join(export_dir_base, str(int(time.time())))
-        while tf.io.gfile.exists(folder):
+        while files.exists(folder):
             folder = os.path.join(export_dir_base, str(int(os.path.basename(folder)) + 1))
         with tf.Graph().as_default(), tf.Session(config=self.config.session_config) as session:
             tf.train.create_global_step()

@@ -63,7 +63,7 @@ def read(handle: str) -> HubModule:
 
 def _fetch(handle: str) -> str:
     """Returns the folder of a module; downloads it if needed."""
-    if "://" not in handle or tf.io.gfile.isdir(handle):
+    if "://" not in handle or files.is_folder(handle):
         return handle
     import tensorflow_hub as hub  # slow to import
 

@@ -94,7 +94,7 @@ def _copy(source: str, target: str) -> None:
     """Replaces checkpoint `target`. If a file of `source` is deleted meanwhile, `target` stays."""
     with contextlib.ExitStack() as stack:
         # The renames happen in reverse order, the index last.
-        for path in dict.fromkeys([source + ".index", *tf.io.gfile.glob(source + ".*")]):
+        for path in dict.fromkeys([source + ".index", *files.glob(source + ".*")]):
             temporary = stack.enter_context(files.atomic_path(target + path[len(source) :]))
             tf.io.gfile.copy(path, temporary, overwrite=True)
         tf.train.remove_checkpoint(target)
@@ -122,15 +122,15 @@ def read_ledger(output_dir: str) -> Dict[str, Any]:
 
 def set_aside(output_dir: str) -> None:
     """Moves the results and best checkpoint of an earlier, deleted training to a new folder."""
-    if not tf.io.gfile.exists(os.path.join(output_dir, LEDGER_NAME)):
+    if not files.exists(os.path.join(output_dir, LEDGER_NAME)):
         return
     with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
         folder = files.unused_name(os.path.join(output_dir, "results"))
-        tf.io.gfile.makedirs(folder)
+        files.make_folders(folder)
         # Move the results last, because they prove that the other files are ours.
         for pattern in (f"{BEST_CHECKPOINT}.*", "run_summary.json", f"{_STEM}.*"):
-            for path in tf.io.gfile.glob(os.path.join(output_dir, pattern)):
-                tf.io.gfile.rename(path, os.path.join(folder, os.path.basename(path)))
+            for path in files.glob(os.path.join(output_dir, pattern)):
+                files.rename(path, os.path.join(folder, os.path.basename(path)))
     _LOGGER.info("Moved the results of an earlier training to %s.", folder)
 
 
@@ -289,7 +289,7 @@ def _comparable_results(folder: str, fingerprint: Mapping[str, Any]) -> Dict[int
     """
     ledger, stem = read_ledger(folder), os.path.join(folder, _STEM)
     results = {result["step"]: result for result in ledger["results"]}
-    is_ours = results or tf.io.gfile.exists(f"{stem}.txt")
+    is_ours = results or files.exists(f"{stem}.txt")
     copy = os.path.join(folder, BEST_CHECKPOINT)
     originals = [identity(checkpoint.path) for checkpoint in list_checkpoints(folder)]
     if not is_ours and identity(copy) not in ("", *originals):
@@ -302,7 +302,7 @@ def _comparable_results(folder: str, fingerprint: Mapping[str, Any]) -> Dict[int
         return results
     # Keep the old results: their checkpoints may be deleted.
     old = files.unused_name(f"{stem}.json")
-    tf.io.gfile.rename(f"{stem}.json", old)
+    files.rename(f"{stem}.json", old)
     _LOGGER.info("Evaluating all again, because %s. Old results: %s.", difference, old)
     return {}
 

@@ -15,7 +15,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple, Type
 
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils
+from albert.configs import model_config
 from albert.configs.shared_flags import FineTuningFlags
 from albert.formats import (
     checkpoints,
@@ -28,8 +28,8 @@ from albert.formats import (
 from albert.models import inference, released
 from albert.training import evaluation, labelled_data
 from albert.training.task import Task
+from albert.util import files, json_files, provenance
 from albert.util import flags as flags_lib
-from albert.util import json_files, provenance
 from albert.util.errors import UserError
 
 # Flags of training that a model in memory uses too.
@@ -48,7 +48,7 @@ def _read_description(
 ) -> Tuple[Type[Task], Dict[str, Any]]:
     """The task of the model in a folder, and its description; {} without the file."""
     path = os.path.join(folder, kinds[0].description_name)
-    if not tf.io.gfile.exists(path):
+    if not files.exists(path):
         return kinds[0], {}
     content = json_files.read(path)
     kind = next((kind for kind in kinds if kind.name == content.get("task")), kinds[0])
@@ -109,8 +109,8 @@ def set_up(
     """
     folder, name = flags.output_dir, kind.description_name
     start = flags.checkpoint or flags.init_checkpoint
-    if start and not tf.io.gfile.exists(os.path.join(folder, name)):
-        folder = start if tf.io.gfile.isdir(start) else os.path.dirname(start)
+    if start and not files.exists(os.path.join(folder, name)):
+        folder = start if files.is_folder(start) else os.path.dirname(start)
     models = {model for model in _MODELS if getattr(flags, model)}
     if description is None:
         description = {} if flags.do_train else _read_description(folder, [kind])[1]
@@ -138,8 +138,8 @@ def set_up(
         or checkpoints.checkpoint_names(flags.output_dir)
     ):
         flags = flags.fill_in(checkpoint=flags.init_checkpoint)
-    config = fine_tuning_utils.load_config(flags)
-    tokenizer, vocabulary = fine_tuning_utils.load_vocabulary(flags, config)
+    config = model_config.load_config(flags)
+    tokenizer, vocabulary = model_vocabulary.load_vocabulary(flags, config)
     task = kind(flags, tokenizer, description)
     task.config, task.vocabulary = config, vocabulary
     return task

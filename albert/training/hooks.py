@@ -133,7 +133,7 @@ def begin_curve(path: str, first_step: int, columns: Iterable[str]) -> List[str]
     Later rows are dropped, because training repeats these steps. Returns the columns: the earlier
     ones, then the new ones.
     """
-    rows = read_curve(path) if tf.io.gfile.exists(path) else []
+    rows = read_curve(path) if files.exists(path) else []
     rows = [row for row in rows if int(row["step"]) <= first_step]
     columns_before = rows[0] if rows else ()
     names = list(dict.fromkeys([*columns_before, "step", *columns]))

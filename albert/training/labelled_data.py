@@ -12,8 +12,6 @@ import os
 import tempfile
 from typing import Any, Dict, List, Mapping, Sequence, Tuple, Type
 
-import tensorflow.compat.v1 as tf
-
 from albert.configs.shared_flags import FineTuningFlags, TaskFlags
 from albert.training import origin
 from albert.training.task import Task
@@ -58,7 +56,7 @@ def flags_for(
         for split, data in (("train", train), ("dev", dev))
         if data is not None
     }
-    evaluates = "dev" in paths or tf.io.gfile.isdir(paths["train"])
+    evaluates = "dev" in paths or files.is_folder(paths["train"])
     action = "do_eval" if "do_eval" in declared else "do_predict"
     actions = {"do_train": True, action: evaluates}
     data_flags = {**_data_flags(kind, paths, folder), **kind.declare_data(user_flags, paths)}
@@ -74,7 +72,7 @@ def _data_flags(kind: Type[Task], paths: Mapping[str, str], folder: str) -> Dict
     if all(path == rows_path(kind, folder, split) for split, path in paths.items()):
         return {"data_dir": folder, **kind.rows_flags}
     first = next(iter(paths.values()))
-    if tf.io.gfile.isdir(first):
+    if files.is_folder(first):
         return {"data_dir": first}
     folder = os.path.dirname(first) or "."
     flags = {"data_dir": folder}
@@ -98,11 +96,11 @@ def _path_of(kind: Type[Task], data: Any, *, folder: str, split: str) -> str:
     if isinstance(data, (str, os.PathLike)):
         return os.path.expanduser(os.fspath(data))
     path, text = rows_path(kind, folder, split), "".join(_lines(kind, data))
-    old = files.read_text(path) if tf.io.gfile.exists(path) else text
+    old = files.read_text(path) if files.exists(path) else text
     output_dir = os.path.dirname(folder)
     if split == "train" and old != text and origin.read(output_dir):
         raise UserError(f"'{output_dir}' has a training on other data. Choose another output_dir.")
-    tf.io.gfile.makedirs(os.path.dirname(path))
+    files.make_folders(os.path.dirname(path))
     files.atomic_write_text(path, text)
     return path
 
@@ -160,12 +158,12 @@ def read_for(
     """
     declared = flags_lib.describe(task.flags_class)
     record = os.path.join(model_dir, flags_lib.RECORD_NAME)
-    trained = flags_lib.read_toml(record) if tf.io.gfile.exists(record) else {}
+    trained = flags_lib.read_toml(record) if files.exists(record) else {}
     for name in flags_lib.describe(TaskFlags):
         trained.pop(name, None)
     data = {"predict_file": path}
     if "data_dir" in declared:  # of SQuAD there is one file alone
-        data = {"data_dir": path if tf.io.gfile.isdir(path) else os.path.dirname(path) or "."}
+        data = {"data_dir": path if files.is_folder(path) else os.path.dirname(path) or "."}
     # Measured with what an export will use, such as its threshold.
     description = task.describe(is_export=True)
     decoding = {name: description[name] for name in task.heard_flags if name in description}

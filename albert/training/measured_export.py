@@ -17,8 +17,7 @@ from typing import Any, Callable, Dict, Mapping, Sequence
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils
-from albert.configs import published
+from albert.configs import model_config, published
 from albert.formats import checkpoints, exported, huggingface, model_folder, onnx
 from albert.formats.flags import ModelExportFlags
 from albert.models import pretrained, text_files
@@ -72,7 +71,7 @@ class _EncoderExport:
 
     def __init__(self, model: pretrained.Embedder, flags: ModelExportFlags):
         original, length = model.task.model, flags.max_seq_length
-        fine_tuning_utils.check_length(length, original.config)
+        model_config.check_length(length, original.config)
         self.max_seq_length = length or original.max_seq_length
         self.checkpoint, self.shape = original.checkpoint, (self.max_seq_length,)
         self._output = model.task.output

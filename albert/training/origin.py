@@ -11,13 +11,11 @@ import logging
 import os
 from typing import Any, Dict, Mapping, Optional
 
-import tensorflow.compat.v1 as tf
-
 from albert.configs.shared_flags import TrainingFlags
 from albert.formats import checkpoints
 from albert.training import evaluation
+from albert.util import files, json_files
 from albert.util import flags as flags_lib
-from albert.util import json_files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -50,7 +48,7 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
         os.path.join(flags.output_dir, flags_lib.RECORD_NAME),
         flags.command_line,
     )
-    recorded = flags_lib.read_toml(path) if is_training and tf.io.gfile.exists(path) else {}
+    recorded = flags_lib.read_toml(path) if is_training and files.exists(path) else {}
     if "do_train" in recorded:
         described = flags_lib.describe(type(command_line))
         recorded_flags = {name: recorded[name] for name in recorded if name in described}

@@ -6,8 +6,6 @@ import logging
 import os
 from typing import Any, Mapping, Optional
 
-import tensorflow.compat.v1 as tf
-
 from albert import modeling
 from albert.configs.shared_flags import TrainingFlags
 from albert.formats import checkpoints, model_folder
@@ -21,7 +19,7 @@ _LOGGER = logging.getLogger("albert")
 def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
     """Raises ValueError if the folder has a model with another configuration."""
     path = os.path.join(output_dir, model_folder.CONFIG_NAME)
-    if not tf.io.gfile.exists(path):
+    if not files.exists(path):
         return
     # Parse it, so that a missing key equals its default.
     present = modeling.AlbertConfig.from_json_file(path).to_dict()
@@ -66,21 +64,21 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
     if resumed and not resumed.step and began_here:
         # No step is lost, and the flags may name other weights or another seed.
         resumed = None
-        if is_ours and tf.io.gfile.exists(state):
-            tf.io.gfile.remove(state)
-    if is_ours and tf.io.gfile.isdir(output_dir):
-        for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
-            tf.io.gfile.rmtree(leftover)
+        if is_ours and files.exists(state):
+            files.remove(state)
+    if is_ours and files.is_folder(output_dir):
+        for leftover in files.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
+            files.remove_tree(leftover)
         if resumed:
             older = [f'"model.ckpt-{step}"\n' for step, _ in present if step <= resumed.step]
             newest = f"model_checkpoint_path: {older[-1]}"
-            before = files.read_bytes(state) if tf.io.gfile.exists(state) else b""
+            before = files.read_bytes(state) if files.exists(state) else b""
             # If the file has paths, TensorFlow may restore or delete files in other folders.
             if not before.startswith(newest.encode()) or b"/" in before:
                 lines = [f"all_model_checkpoint_paths: {name}" for name in older]
                 files.atomic_write_text(state, newest + "".join(lines))
-        elif tf.io.gfile.exists(state):
-            tf.io.gfile.rename(state, files.unused_name(state))  # it may be another program's
+        elif files.exists(state):
+            files.rename(state, files.unused_name(state))  # it may be another program's
     return resumed
 
 

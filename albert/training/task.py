@@ -17,6 +17,7 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.shared_flags import END, FineTuningFlags
 from albert.data.truncation import NUM_WINDOWS, merge_windows
+from albert.formats import model_vocabulary
 from albert.models.inference import InferenceTask, Outputs
 from albert.training import metrics
 from albert.util.errors import UserError
@@ -61,7 +62,7 @@ class Task(InferenceTask):
     rows_flags: Mapping[str, Any] = {}
     row_names: Mapping[int, Sequence[str]] = {}
     config: modeling.AlbertConfig
-    vocabulary: fine_tuning_utils.Vocabulary
+    vocabulary: model_vocabulary.Vocabulary
 
     def __init__(
         self,

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atomic files: a reader gets either the complete old file or the complete new one.
 
-A path is any path that `tf.io.gfile` takes, such as gs://bucket/file. To start quickly, this module
-imports TensorFlow on first use.
+A path is any path that `tf.io.gfile` takes. Only for a path with a scheme, such as
+gs://bucket/file, this module imports TensorFlow, which takes seconds.
 """
 
 import contextlib
 import fcntl
 import functools
+import glob as local_glob
 import hashlib
 import itertools
 import json
@@ -17,7 +18,7 @@ import re
 import shutil
 import socket
 import uuid
-from typing import Any, Iterator, List, Mapping, Set
+from typing import Any, Callable, Iterable, Iterator, List, Mapping, Set
 
 from albert.util.errors import UserError, in_one_line, is_file_error
 
@@ -27,11 +28,29 @@ _tidied: Set[str] = set()
 JSON_LINES = (".json", ".jsonl")  # file name endings of JSON lines
 
 
-def gfile() -> Any:
-    """Returns tf.io.gfile. Imports TensorFlow on the first call."""
-    import tensorflow.compat.v1 as tf
+def _function(name: str, local: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Returns a function that calls `local`, or tf.io.gfile's `name` if a path has a scheme."""
 
-    return tf.io.gfile
+    def call(*arguments: str) -> Any:
+        if not any("://" in str(argument) for argument in arguments):
+            return local(*arguments)
+        import tensorflow.compat.v1 as tf
+
+        return getattr(tf.io.gfile, name)(*arguments, **options)
+
+    return call
+
+
+exists = _function("exists", os.path.exists)
+is_folder = _function("isdir", os.path.isdir)
+make_folders = _function("makedirs", functools.partial(os.makedirs, exist_ok=True))
+glob = _function("glob", local_glob.glob)
+open_bytes = _function("GFile", open)  # (path, "rb" or "wb")
+rename = _function("rename", os.replace, overwrite=True)
+remove = _function("remove", os.remove)
+remove_tree = _function("rmtree", shutil.rmtree)
+_names = _function("listdir", os.listdir)
+_state = _function("stat", os.stat)
 
 
 @contextlib.contextmanager
@@ -41,6 +60,8 @@ def naming_path(path: str) -> Iterator[None]:
         yield
     except Exception as error:
         named = str(getattr(error, "filename", None) or path)
+        if _HIDDEN.search(named):  # a temporary name of `path`
+            named = str(path)
         # The error is about another file of the block, not about `path` or a folder above it.
         is_other = os.path.basename(path) not in named and not str(path).startswith(named)
         if is_other or not is_file_error(error):
@@ -82,15 +103,15 @@ def atomic_path(path: str) -> Iterator[str]:
     hidden = os.path.join(folder, f".{name}.tmp-{random_suffix()}")
     temporary = os.path.join(hidden, f".{name}")
     with naming_path(path), contextlib.ExitStack() as stack:
-        gfile().makedirs(hidden)
-        stack.callback(gfile().rmtree, hidden)
+        make_folders(hidden)
+        stack.callback(remove_tree, hidden)
         if "://" not in path:
             _remove_leftovers(folder or ".")
             descriptor = _open_folder(hidden, stack)
             with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield temporary
-        gfile().rename(temporary, path, overwrite=True)
+        rename(temporary, path)
 
 
 def _open_folder(folder: str, stack: contextlib.ExitStack) -> int:
@@ -133,19 +154,19 @@ def atomic_folder(path: str) -> Iterator[str]:
     """
     _check_new(path)
     with atomic_path(path) as temporary:
-        gfile().makedirs(temporary)
+        make_folders(temporary)
         yield temporary
         _check_new(path)  # Another process may have created it in the meantime.
 
 
 def _check_new(path: str) -> None:
-    if gfile().exists(path):
+    if exists(path):
         raise UserError(f"'{path}' exists. Choose a new folder.")
 
 
 def atomic_write_bytes(path: str, content: bytes) -> None:
     """Replaces `path` by `content` in one step."""
-    with atomic_path(path) as temporary, gfile().GFile(temporary, "wb") as stream:
+    with atomic_path(path) as temporary, open_bytes(temporary, "wb") as stream:
         stream.write(content)
 
 
@@ -177,7 +198,7 @@ def json_text(value: Any) -> str:
 def unused_name(path: str) -> str:
     """Returns path.old-1, or path.old-N with the next free number N."""
     names = (f"{path}.old-{number}" for number in itertools.count(1))
-    return next(name for name in names if not gfile().exists(name))
+    return next(name for name in names if not exists(name))
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -192,8 +213,7 @@ def open_to_read(path: str) -> Iterator[Any]:
         such as <(...), which cannot be read twice.
     """
     check_regular(path)
-    opener = gfile().GFile if "://" in str(path) else open
-    with naming_path(path), opener(path, "rb") as stream:
+    with naming_path(path), open_bytes(path, "rb") as stream:
         yield stream
 
 
@@ -240,15 +260,16 @@ def ending(path: str) -> str:
 # ------------------------------------------------------------------------------------------ finding
 
 
-@contextlib.contextmanager
-def naming_odd_names(where: str) -> Iterator[None]:
-    """Turns the error about a file name that is not UTF-8 into a UserError."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{where}: the file name {error.object!r} is not UTF-8. Rename the file."
-        ) from error
+def _check_names(paths: Iterable[str], where: str) -> None:
+    """Raises UserError if a file name is not UTF-8."""
+    for path in paths:
+        name = os.fsencode(os.path.basename(path))
+        try:
+            name.decode("utf-8")
+        except UnicodeDecodeError:
+            raise UserError(
+                f"{where}: the file name {name!r} is not UTF-8. Rename the file."
+            ) from None
 
 
 def names_in(folder: str) -> List[str]:
@@ -259,10 +280,11 @@ def names_in(folder: str) -> List[str]:
     """
     folder = folder or "."
     # If the file system cannot be reached, `exists` raises, but `isdir` returns False.
-    if not (gfile().exists(folder) and gfile().isdir(folder)):
+    if not (exists(folder) and is_folder(folder)):
         return []
-    with naming_odd_names(f"'{folder}'"):
-        return sorted(name.rstrip("/") for name in gfile().listdir(folder))
+    names = sorted(name.rstrip("/") for name in _names(folder))
+    _check_names(names, f"'{folder}'")
+    return names
 
 
 def split_paths(text: str) -> List[str]:
@@ -287,9 +309,9 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
     paths = set()
     for pattern in split_paths(patterns) or [""]:
         where = f"--{flag_name}: {pattern}"
-        with naming_path(where), naming_odd_names(where):  # TensorFlow 1.15: no such folder
-            # An empty pattern would list the whole folder.
-            matches = [pattern] if gfile().exists(pattern) else pattern and gfile().glob(pattern)
+        with naming_path(where):  # TensorFlow 1.15: no such folder
+            matches = [pattern] if exists(pattern) else glob(pattern)
+        _check_names(matches, where)
         matches = [path for path in matches if not os.path.basename(path).startswith(".")]
         if not matches or os.path.isdir(pattern):
             raise UserError(
@@ -306,11 +328,10 @@ def expand_patterns(patterns: str, flag_name: str) -> List[str]:
 def state_of(path: str) -> List[int]:
     """Returns a file's size and modification time (ns), which tell whether it has changed."""
     with naming_path(path):
-        if "://" in path:
-            remote = gfile().stat(path)
-            return [remote.length, remote.mtime_nsec]
-        local = os.stat(path)  # For local files, gfile gives whole seconds only.
-        return [local.st_size, local.st_mtime_ns]
+        state = _state(path)
+    if "://" in path:
+        return [state.length, state.mtime_nsec]
+    return [state.st_size, state.st_mtime_ns]
 
 
 def sha256(path: str) -> str:

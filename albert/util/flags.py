@@ -447,7 +447,7 @@ def write_config(
     Does not replace a user's file. Replaces the file of a training only if `is_training`: it
     records how the model in its folder was trained.
     """
-    old_text = files.read_text(path) if files.gfile().exists(path) else _HEADER
+    old_text = files.read_text(path) if files.exists(path) else _HEADER
     if not old_text.startswith(_HEADER) or _TRAINED in old_text and not is_training:
         return
     if is_training:

@@ -51,7 +51,7 @@ def read(path: str, schema: Any = dict, *, missing: Any = None) -> Any:
     If the file does not exist, returns `missing`, unless that is None. Raises UserError with the
     file and the wrong key.
     """
-    if missing is not None and not files.gfile().exists(path):
+    if missing is not None and not files.exists(path):
         return missing
     return parse(files.read_bytes(path), f"'{path}'", schema)
 

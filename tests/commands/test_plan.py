@@ -10,6 +10,7 @@ import pytest
 
 from albert import configs, modeling
 from albert.commands import plan
+from albert.configs import model_config
 from albert.util.errors import UserError
 from tests.support import FIXTURES, cases, read_json, scripts
 
@@ -47,7 +48,7 @@ def peak(changes, config=None):
 def test_sizes_and_operations_equal_graphs(name):
     graph, task = GRAPHS[name], GRAPHS[name]["task"]
     config = tiny_config(**graph["changes"])
-    assert modeling.parameter_counts(config, task, num_labels=LABELS) == graph["sizes"]
+    assert model_config.parameter_counts(config, task, num_labels=LABELS) == graph["sizes"]
     operations = plan.operations(config, tiny_run(task))
     if task == "pretraining":
         assert operations["forward"] == graph["operations"]

@@ -26,10 +26,10 @@ from pyarrow import parquet as pyarrow_parquet
 
 from albert import modeling, tokenization
 from albert.commands.demo import runs
+from albert.configs import model_config
 from albert.data import parquet, record_files
 from albert.downloads import archives, transfer, verified_cache
 from albert.downloads.flags import Source, TransferFlags
-from albert.fine_tuning_utils import Vocabulary
 from albert.formats import (
     checkpoints,
     exported,
@@ -38,6 +38,7 @@ from albert.formats import (
     model_vocabulary,
 )
 from albert.formats.flags import ConversionFlags
+from albert.formats.model_vocabulary import Vocabulary
 from albert.pretraining_data import cluster, documents, instances, job
 from albert.tasks.classification import examples, registry, sweep
 from albert.tasks.classification.task import ClassifierTask
@@ -251,7 +252,7 @@ def read_cluster(path):
 
 
 def read_config(path):
-    return modeling.parameter_counts(huggingface_files.read_model_config(folder_of(path))[0])
+    return model_config.parameter_counts(huggingface_files.read_model_config(folder_of(path))[0])
 
 
 def read_tokenizer(path):
@@ -332,7 +333,7 @@ READERS = {
         lambda path: model_vocabulary.recorded(folder_of(path)), ("is missing or has changed",)
     ),
     "albert_config.json": Reader(
-        lambda path: modeling.parameter_counts(modeling.AlbertConfig.from_json_file(path))
+        lambda path: model_config.parameter_counts(modeling.AlbertConfig.from_json_file(path))
     ),
     "export.json": Reader(
         lambda path: exported.max_seq_length(f"{folder_of(path)}/onnx/model.onnx")

@@ -15,8 +15,6 @@ import os
 import re
 from typing import Any, Dict, List, Optional, Sequence
 
-import tensorflow.compat.v1 as tf
-
 from albert.data import parquet
 from albert.downloads import data_set_table
 from albert.tasks.classification import examples
@@ -50,7 +48,7 @@ def task_folders(task: TaskSpec, data_dir: str) -> List[str]:
       ValueError: `data_dir` is not a folder.
     """
     data_dir = os.path.expanduser(data_dir)
-    if not tf.io.gfile.isdir(data_dir):
+    if not files.is_folder(data_dir):
         raise UserError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
     names = files.names_in(data_dir)
     own = [name for folder in task.folders for name in names if name.lower() == folder.lower()]
@@ -106,7 +104,7 @@ def find_file(task: TaskSpec, data_dir: str, split: str) -> str:
 def _first_file(folders: Sequence[str], names: Sequence[str]) -> str:
     for folder, name in itertools.product(folders, names):
         path = os.path.join(folder, name)
-        if parquet.find(path) if "*" in name else tf.io.gfile.exists(path):
+        if parquet.find(path) if "*" in name else files.exists(path):
             return path
     return ""
 

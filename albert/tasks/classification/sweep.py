@@ -14,7 +14,6 @@ import sys
 from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert.configs import published
 from albert.formats import checkpoints
@@ -179,7 +178,7 @@ def recipe_flags(
 
 def is_finished(run: SweepRun) -> bool:
     """Returns whether a run is done; raises UserError if its folder holds anything else."""
-    if not tf.io.gfile.exists(run.folder):
+    if not files.exists(run.folder):
         return False
     path = os.path.join(run.folder, MARKER_NAME)
     identity = json_files.read(path, {"is_finished": (bool, None)})
@@ -308,7 +307,7 @@ def _submit(path: str, plan: Sequence[SweepRun], results: Sequence[Result]) -> N
         if best[LENDERS.get(run.task.name, run.task.name)] == (run.setting, run.seed)
         for name in run.task.submissions.values()
     ]
-    written = list(filter(tf.io.gfile.exists, chosen))
+    written = list(filter(files.exists, chosen))
     if written:
         missing = predictions.zip_glue_submission(path, written)
         _LOGGER.info("Wrote %s. Missing: %s.", path, ", ".join(missing) or "none")

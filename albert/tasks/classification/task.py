@@ -213,7 +213,7 @@ class ClassifierTask(Task):
         is_declared = flags.task_file or (
             flags.text_a_column and (flags.labels or flags.label_columns)
         )
-        if not is_custom or is_declared or files.gfile().isdir(paths["train"]):
+        if not is_custom or is_declared or files.is_folder(paths["train"]):
             return {}
         path = os.path.join(flags.output_dir, "data", "task.json")
         columns, separator = registry.columns_of(flags), registry.separator_of(flags)

@@ -11,6 +11,7 @@ import logging
 import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
@@ -265,7 +266,8 @@ def masks_on_the_fly(
     )
     instances.warn_of_few_slots(masks)
     seed = flags.seed if is_training else _EVALUATION_SEED
-    draw = masking.masking(flags=masks, seed=seed, vocabulary=vocabulary)
+    redraw = functools.partial(masking.redraw, flags=masks, seed=seed, vocabulary=vocabulary)
+    draw = functools.partial(_in_python, redraw)
 
     def draw_missing(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
         drawn = draw(features, numbers)
@@ -273,6 +275,21 @@ def masks_on_the_fly(
         return {name: tf.where(has_masks, features[name], drawn[name]) for name in features}
 
     return draw if is_training else draw_missing
+
+
+def _in_python(function: Callable, features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
+    """Returns tensors with the values of function({name: array}, numbers)."""
+
+    def in_python(numbers: np.ndarray, *values: np.ndarray) -> List[np.ndarray]:
+        results = function(dict(zip(features, values)), numbers)
+        return [results[name] for name in features]
+
+    columns = features.values()
+    types = [column.dtype for column in columns]
+    results = tf.numpy_function(in_python, [numbers, *columns], types)
+    for result, column in zip(results, columns):
+        result.set_shape(column.shape)
+    return dict(zip(features, results))
 
 
 def _recorded_masks(

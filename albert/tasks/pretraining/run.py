@@ -9,9 +9,10 @@ import logging
 import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from albert import fine_tuning_utils, modeling, tokenization
-from albert.fine_tuning_utils import Vocabulary
+from albert import tokenization
+from albert.configs import model_config
 from albert.formats import checkpoints, model_folder, model_vocabulary
+from albert.formats.model_vocabulary import Vocabulary
 from albert.models import released
 from albert.pretraining_data import words
 from albert.tasks.pretraining import features as pretraining_features
@@ -40,9 +41,9 @@ class Pretraining(workflow.Workflow):
         if flags.do_train:
             program.check_warmup(flags.num_train_steps, flags.num_warmup_steps)
         self.flags = flags = released.resolve_model_files(flags)
-        config = modeling.AlbertConfig.from_json_file(flags.albert_config_file or "")
+        config = model_config.AlbertConfig.from_json_file(flags.albert_config_file or "")
         if flags.share_type:
-            config = modeling.AlbertConfig.from_dict(
+            config = model_config.AlbertConfig.from_dict(
                 dict(config.to_dict(), share_type=flags.share_type.lower())
             )
         self.config, self._config_to_train = config, config_to_train(flags, config)
@@ -53,7 +54,7 @@ class Pretraining(workflow.Workflow):
     def check(self) -> None:
         """Checks the first records of each file; raises ValueError if they do not fit the model."""
         flags, config = self.flags, self.config
-        fine_tuning_utils.check_length(flags.max_seq_length, config)
+        model_config.check_length(flags.max_seq_length, config)
         self.training_files: PretrainingFiles = []
         if flags.do_train or not flags.eval_file:
             self.training_files = self._read_files("input_file")
@@ -211,8 +212,8 @@ def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optiona
 
 
 def config_to_train(
-    flags: PretrainingFlags, config: modeling.AlbertConfig
-) -> modeling.AlbertConfig:
+    flags: PretrainingFlags, config: model_config.AlbertConfig
+) -> model_config.AlbertConfig:
     """Returns the configuration with --train_layers; ValueError if the model does not allow it."""
     layers, num_layers = flags.train_layers, config.num_hidden_layers
     if layers in (None, num_layers):
@@ -223,7 +224,7 @@ def config_to_train(
             f"model has {num_layers}, num_hidden_groups={config.num_hidden_groups} and "
             f"share_type={config.share_type}."
         )
-    return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
+    return model_config.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
 
 
 def warn_of_deleted(flags: PretrainingFlags) -> None:

@@ -121,7 +121,7 @@ def read_squad_examples(
 
 def _questions(path: str) -> List[Tuple[str, Dict[str, Any]]]:
     """Returns (location, question) pairs. A question has its context, and a list of answers."""
-    if not files.gfile().exists(path) or files.gfile().isdir(path):
+    if not files.exists(path) or files.is_folder(path):
         folder, name = os.path.split(path)
         folders = [
             data_set.folder
