@@ -7,8 +7,6 @@ import json
 import numbers
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-import numpy as np
-
 from albert.configs.shared_flags import EncoderFlags
 from albert.util import files, json_files, wording
 from albert.util.errors import UserError
@@ -97,7 +95,7 @@ class AlbertConfig:
     def to_dict(self) -> Dict[str, Any]:
         """Returns every setting, except variants that have Google's value."""
         return {
-            key: value.item() if isinstance(value, np.generic) else value
+            key: value.item() if hasattr(value, "item") else value  # of NumPy
             for key, value in self.__dict__.items()
             if key not in VARIANTS or value != VARIANTS[key][0]
         }

@@ -15,6 +15,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.training import evaluation
 from albert.training.evaluation import Evaluation
+from albert.util import files
 from tests.support import damaged_files, read_json, write_json
 from tests.support.one_weight import save, weight_in
 
@@ -83,10 +84,10 @@ def test_killed_evaluation_continues(tmp_path, monkeypatch, number):
     _evaluate(tmp_path, SCORES)
     save(tmp_path, 200)
     killed = mock.Mock(
-        side_effect=[mock.DEFAULT] * number + [KeyboardInterrupt], wraps=tf.io.gfile.rename
+        side_effect=[mock.DEFAULT] * number + [KeyboardInterrupt], wraps=files.rename
     )
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(tf.io.gfile, "rename", killed)
+        patch.setattr(files, "rename", killed)
         _evaluate(tmp_path, SCORES)
     summary, seen = _evaluate(tmp_path, SCORES)
     assert seen == ([] if number else ["200"])
