@@ -24,7 +24,7 @@ from albert.tasks.tagging import decoding, schemes
 from albert.tasks.tagging import examples as tagging_examples
 from albert.tasks.tagging.examples import Sentence
 from albert.tasks.tagging.flags import TaggerFlags
-from albert.training import fine_tuned, metrics
+from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
 from albert.util import wording
 from albert.util.errors import UserError
@@ -78,25 +78,21 @@ class TaggingTask(Task):
         self.scheme = schemes.find(self.labels, name)
         self.scheme.check(first_sentences)
         costs = decoding.transition_costs(self.scheme, self.labels)
-        self._follows_scheme = self.description.get("valid_tags", True)
+        is_valid = self.description.get("valid_tags", False)
         if training_data:
             tags_of_sentences = [sentence.tags or () for sentence in training_data]
-            self._follows_scheme = decoding.follow(tags_of_sentences, self.labels, costs)
-        is_valid = self.flags.valid_tags
-        if "valid_tags" not in self.flags.explicit:
-            is_valid = is_valid and self._follows_scheme
+            is_valid = decoding.follow(tags_of_sentences, self.scheme)
+            if not is_valid:  # IOB1, for example
+                _LOGGER.info("The training data break the scheme. --valid_tags enforces it.")
+        is_valid = self.flags.valid_tags and (is_valid or "valid_tags" in self.flags.explicit)
         # None: each word gets its best tag.
         self._costs = costs if is_valid and costs.any() else None
         if self.flags.do_train or self.flags.do_eval:
             _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
-            if not self._follows_scheme:  # IOB1, for example
-                _LOGGER.info("The training data break the scheme, so predictions may too.")
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns the values of tagging.json."""
-        content = {"labels": list(self.labels), "tag_scheme": self.scheme.name}
-        if not self._follows_scheme:
-            content["valid_tags"] = False
+        content = {"labels": list(self.labels), **self.decoding()}
         return {**super().describe(is_export), **content}
 
     def decoding(self) -> Dict[str, Any]:
@@ -170,10 +166,11 @@ class TaggingTask(Task):
         dense = modeling.get_dense("tagging", shape, HEAD_INITIALIZER_RANGE)
         logits = tf.tensordot(sequence, dense.kernel, 1) + dense.bias  # [B, S, L]
         outputs = {"predictions": tf.argmax(logits, axis=-1, output_type=tf.int32)}
-        if "label_ids" not in features:  # in an exported model
-            return HeadOutput(None, dict(outputs, logits=logits), {})
-        if self._costs is not None:
+        is_export = "label_ids" not in features
+        if is_export or self._costs is not None:
             outputs["logits"] = logits
+        if is_export:
+            return HeadOutput(None, outputs, {})
         labels = features["label_ids"]
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=tf.maximum(labels - 1, 0), logits=logits
@@ -186,12 +183,15 @@ class TaggingTask(Task):
         self, examples: Sequence[Sentence], outputs: Outputs
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Returns label and prediction of each word; with --valid_tags in valid sequences."""
-        right, predicted = super().label_pairs(examples, outputs)
         if self._costs is None:
-            return right, predicted
-        _, logits = metrics.label_pairs({**outputs, "predictions": outputs["logits"]})  # [N, L]
-        lengths = [len(sentence.words) for sentence in examples]
-        return right, decoding.valid_tags(predicted, logits, self._costs, lengths=lengths)
+            return super().label_pairs(examples, outputs)
+        all_scores = {**outputs, "predictions": outputs["logits"]}
+        right, logits = super().label_pairs(examples, all_scores)  # logits: [N, L]
+        ends = np.cumsum([len(sentence.words) for sentence in examples])
+        sentences = np.split(logits, ends[:-1])
+        return right, np.concatenate(
+            [decoding.best_tags(words, self._costs) for words in sentences]
+        )
 
     def decode(self, examples: Sequence[Sentence], outputs: Outputs) -> List[Tagged]:
         """Returns tags and entities. Outputs at first tokens are in the order of the words."""
