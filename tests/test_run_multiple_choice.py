@@ -56,7 +56,7 @@ def path(tmp_path_factory):
 
 
 def questions_of(path, split):
-    return choice_rows.read(str(path / "data" / f"{split}.jsonl"))
+    return choice_rows.read([str(path / "data" / f"{split}.jsonl")])
 
 
 def test_predictions_have_a_probability_for_each_choice(path):
@@ -132,5 +132,6 @@ def test_transformers_choose_as_ours_both_ways(path, tmp_path):
     inputs = json.dumps({name: record[name] for name in packing.SEQUENCES})
     printed = huggingface_models.run(_SCORES, str(theirs), inputs)
     assert json.loads(printed.splitlines()[-1]) == pytest.approx(ours, abs=1e-5)
-    with albert.load(str(back), max_qa_length=16) as model:  # transformers keep no such limit
+    with albert.load(str(back)) as model:
+        assert model.task.flags.max_qa_length == 16
         assert model.answer(*asked).probabilities == pytest.approx(ours, abs=1e-5)

@@ -63,7 +63,7 @@ def test_questions_may_differ_in_their_number_of_options(path):
     with albert.load(str(path)) as model:
         together, alone = model.predict(asked), [model.answer(*one) for one in asked]
         model.predict([("the " * 999, "a", ["a"]), ("a", "a", ["the " * 999]), ("", "a", ["a"])])
-    assert sorted(model.notes.values()) == [1, 2]  # empty; cut
+    assert sorted(model.notes.values()) == [0, 1, 2]  # in windows; empty; cut
     assert model.predict([]) == []
     for found, expected, (_, _, options) in zip(together, alone, asked):
         assert (found.number, found.option) == (expected.number, options[found.number])

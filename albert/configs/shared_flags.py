@@ -244,6 +244,24 @@ class TaskFlags(FineTuningFlags):
 
 
 @dataclasses.dataclass(frozen=True)
+class SplitFileFlags(TaskFlags):
+    """The flags of a task that finds train, dev and test files in a folder."""
+
+    data_dir: str = data_flag(
+        None, "Folder with train, dev and test files.", path=True, required=True
+    )
+    train_file: Optional[str] = data_flag(
+        None, "Training data in --data_dir; default: the files with train in their names."
+    )
+    dev_file: Optional[str] = data_flag(None, "Development data in --data_dir.")
+    test_file: Optional[str] = data_flag(None, "Test data in --data_dir.")
+    train_step: int = flag(None)
+    warmup_step: int = flag(None)
+    num_train_epochs: float = flag(3.0)
+    warmup_proportion: float = flag(0.1)
+
+
+@dataclasses.dataclass(frozen=True)
 class TruncationFlags(BaseFlags):
     """The flag of a task that reads long texts."""
 

@@ -47,13 +47,14 @@ class Conversion(NamedTuple):
 
 
 def notes_on(items: Sequence[Any], limits: str) -> Mapping[str, int]:
-    """Counts the items that `is_cut` (to the limits), `is_split` and `is_empty`, for the log."""
-    notes = {
-        f"cut to {limits}": sum(item.is_cut for item in items),
-        "empty": sum(item.is_empty for item in items),
+    """Counts the examples that are cut (to the limits), empty or in windows, for the log."""
+    windows = [getattr(item, "window", 0) for item in items]
+    examples = [item for item, window in zip(items, windows) if not window]
+    return {
+        f"cut to {limits}": sum(item.is_cut for item in examples),
+        "empty": sum(item.is_empty for item in examples),
+        "read in windows": windows.count(1),
     }
-    count = sum(getattr(item, "is_split", False) for item in items)
-    return {**notes, "read in windows": count} if count else notes
 
 
 def build_records(

@@ -38,8 +38,8 @@ class InputFeatures:
       is_real_example: False if the example only fills a batch.
       is_cut: whether tokens of the texts are missing.
       is_empty: whether a text has no tokens.
-      num_windows: the number of inputs that the example has. The first has is_cut and is_empty.
-      is_split: whether this is the first input of several.
+      num_windows: the number of inputs that the example has.
+      window: the number of this input, from 0.
     """
 
     input_ids: List[Any]
@@ -52,7 +52,7 @@ class InputFeatures:
     is_cut: bool = False
     is_empty: bool = False
     num_windows: int = 1
-    is_split: bool = False
+    window: int = 0
 
 
 def record_of(features: InputFeatures) -> Mapping[str, Any]:

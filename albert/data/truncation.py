@@ -14,28 +14,27 @@ Dimensions: R records, N examples, C classes.
 from typing import Dict, List, Sequence
 
 import numpy as np
+from scipy import special
 
-from albert.configs.shared_flags import HEAD_TAIL
+from albert.configs.shared_flags import HEAD_TAIL, WINDOWS
 from albert.data.packing import Arrays
 
 NUM_WINDOWS = "num_windows"
 _HEAD_TOKENS = 128
 
 
-def shorten(ids: Sequence[int], length: int, truncation: str) -> List[int]:
-    """Returns at most `length` token ids: the first ones or, for head_tail, those of both ends."""
-    tail = 0
-    if truncation == HEAD_TAIL and len(ids) > length:
-        tail = length - min(_HEAD_TOKENS, length // 2)
-    return [*ids[: length - tail], *ids[len(ids) - tail :]]
-
-
-def window_starts(count: int, length: int) -> List[int]:
-    """Returns the starts of the windows over `count` tokens. The last window ends at the end."""
-    last = count - length
+def parts_of(ids: Sequence[int], length: int, truncation: str) -> List[Sequence[int]]:
+    """Returns the parts of a text that are read, of at most `length` token ids; usually one."""
+    last = len(ids) - length
     if last <= 0 or length <= 0:
-        return [0]
-    return [*range(0, last, length - length // 4), last]
+        return [ids[:length]]
+    if truncation == WINDOWS:
+        starts = [*range(0, last, length - length // 4), last]
+        return [ids[start : start + length] for start in starts]
+    head = length
+    if truncation == HEAD_TAIL:
+        head = min(_HEAD_TOKENS, length // 2)
+    return [[*ids[:head], *ids[last + head :]]]
 
 
 def merge_windows(outputs: Arrays) -> Dict[str, np.ndarray]:
@@ -50,28 +49,22 @@ def merge_windows(outputs: Arrays) -> Dict[str, np.ndarray]:
         starts.append(first)
         first += counts[first]
     merged = {name: value[starts] for name, value in outputs.items() if name != NUM_WINDOWS}
-    labels, predictions = merged.get("label_ids"), outputs["predictions"]
-    if predictions.ndim == 2:  # several labels
-        merged["logits"] = logits = np.maximum.reduceat(outputs["logits"], starts)  # [N, C]
-        merged["probabilities"] = np.maximum.reduceat(outputs["probabilities"], starts)
-        merged["predictions"] = np.maximum.reduceat(predictions, starts)
-        if labels is not None:
-            losses = np.logaddexp(0, logits) - labels * logits
-            merged["per_example_loss"] = losses.mean(axis=-1)
+    labels, is_multi_label = merged["label_ids"], outputs["predictions"].ndim == 2
+    maxima = ["logits", "probabilities", "predictions"] if is_multi_label else ["layers"]
+    for name in outputs.keys() & maxima:
+        merged[name] = np.maximum.reduceat(outputs[name], starts)
+    if is_multi_label:
+        logits = merged["logits"]  # [N, C]
+        merged["per_example_loss"] = (np.logaddexp(0, logits) - labels * logits).mean(axis=-1)
         return merged
     sizes = counts[starts, np.newaxis].astype(np.float32)
     merged["logits"] = logits = np.add.reduceat(outputs["logits"], starts) / sizes  # [N, C]
-    if "layers" in outputs:
-        merged["layers"] = np.maximum.reduceat(outputs["layers"], starts)
-    if predictions.dtype.kind == "f":
+    if outputs["predictions"].dtype.kind == "f":
         merged["probabilities"], merged["predictions"] = logits, logits[:, 0]
-        if labels is not None:
-            merged["per_example_loss"] = (logits[:, 0] - labels) ** 2
+        merged["per_example_loss"] = (logits[:, 0] - labels) ** 2
         return merged
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    log_probabilities = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    log_probabilities = logits - special.logsumexp(logits, axis=-1, keepdims=True)
     merged["probabilities"] = np.exp(log_probabilities)
-    merged["predictions"] = logits.argmax(-1).astype(np.int32)
-    if labels is not None:
-        merged["per_example_loss"] = -log_probabilities[range(len(labels)), labels]
+    merged["predictions"] = logits.argmax(axis=-1)
+    merged["per_example_loss"] = -log_probabilities[range(len(labels)), labels]
     return merged

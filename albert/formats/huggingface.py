@@ -39,6 +39,7 @@ _LOGGER = logging.getLogger("albert")
 
 # Head -> parts to convert besides encoder and pooler. `auto` takes the first head that fits.
 _MULTI_LABEL = "multi_label_classification"  # a problem_type
+_QUESTION_LENGTH = "max_qa_length"  # of multiple choice; transformers ignore and keep it
 _PARTS: Dict[str, Tuple[str, ...]] = {
     "question_answering": (SPANS,),
     "classification": (CLASSIFIER,),
@@ -112,6 +113,8 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
     content = huggingface_files.config_dict(config, architecture)
     if head in ("classification", "tagging"):
         content.update(_labels(description, len(values["classifier.bias"])))
+    if _QUESTION_LENGTH in description:
+        content[_QUESTION_LENGTH] = description[_QUESTION_LENGTH]
     if model.vocabulary:
         longest = description.get("max_seq_length") or config.max_position_embeddings
         huggingface_tokenizer.write_vocabulary(folder, model.vocabulary, longest)
@@ -248,7 +251,8 @@ def _description(
         answers = {"n_best_size": 20, "max_answer_length": 30}
         return "squad.json", {"task": "squad_v1", **lengths, **answers}
     if head == "multiple_choice":
-        return "race.json", {"task": "race", "max_qa_length": length // 4}
+        longest = theirs.get(_QUESTION_LENGTH, length // 4)
+        return "race.json", {"task": "race", _QUESTION_LENGTH: longest}
     label_of = theirs.get("id2label") or {}
     labels = [str(label_of.get(str(number), f"LABEL_{number}")) for number in range(count)]
     if head == "tagging":

@@ -7,7 +7,7 @@ import pytest
 import sklearn.metrics
 from scipy import special
 
-from albert.configs.shared_flags import END, HEAD_TAIL, FineTuningFlags
+from albert.configs.shared_flags import END, HEAD_TAIL, WINDOWS, FineTuningFlags
 from albert.data import truncation
 from albert.data.truncation import NUM_WINDOWS
 from albert.training import program
@@ -19,24 +19,24 @@ STARTS, ENDS = [0, 1, 4], [1, 4, 6]
 
 def test_head_tail_keeps_128_tokens_at_most_half_and_the_end():
     ids = list(range(1000))
-    assert truncation.shorten(ids, 510, HEAD_TAIL) == [*range(128), *range(618, 1000)]
-    assert truncation.shorten(ids, 5, HEAD_TAIL) == [0, 1, 997, 998, 999]
-    assert truncation.shorten(ids, 0, HEAD_TAIL) == []
-    for length in (1000, 2000):
-        assert truncation.shorten(ids, length, HEAD_TAIL) == ids
-    assert truncation.shorten(ids, 5, END) == ids[:5]
+    for length, expected in (
+        (510, [*range(128), *range(618, 1000)]),
+        (5, [0, 1, 997, 998, 999]),
+        (0, []),
+        (1000, ids),
+        (2000, ids),
+    ):
+        assert truncation.parts_of(ids, length, HEAD_TAIL) == [expected]
+        assert truncation.parts_of(ids, length, END) == [ids[:length]]
 
 
 @pytest.mark.parametrize("count, length", [(0, 4), (4, 4), (5, 4), (100, 8), (7, 1), (9, 0)])
 def test_windows_hold_each_token_and_overlap_by_a_quarter(count, length):
-    starts = truncation.window_starts(count, length)
-    held = {token for start in starts for token in range(start, start + length)}
-    assert not length or set(range(count)) <= held
-    if count > length > 0:
-        assert starts[-1] + length == count
-    assert all(
-        0 < after - before <= length - length // 4 for before, after in zip(starts, starts[1:])
-    )
+    parts = truncation.parts_of(range(count), length, WINDOWS)
+    assert not length or {token for part in parts for token in part} == set(range(count))
+    assert {len(part) for part in parts} == {min(count, length)}
+    for before, after in zip(parts, parts[1:]):
+        assert 0 < after[0] - before[0] <= length - length // 4
 
 
 def outputs(logits, labels, **more):

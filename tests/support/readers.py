@@ -360,7 +360,7 @@ READERS = {
     "tags.conll": Reader(tagging_examples.read),
     "tags.conllu": Reader(lambda path: tagging_examples.read(path, 1)),
     "tags.jsonl": Reader(tagging_examples.read),
-    "choices.jsonl": Reader(lambda path: list(map(vars, choice_rows.read(path)))),
+    "choices.jsonl": Reader(lambda path: list(map(vars, choice_rows.read([path])))),
     "texts.txt": Reader(classification_data.texts_in),
     "texts.jsonl": Reader(classification_data.texts_in),
     "texts.csv": Reader(classification_data.texts_in),

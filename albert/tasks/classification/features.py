@@ -8,6 +8,7 @@ zeros; see data/truncation.py.
 Legend: S sequence, max_seq_length.
 """
 
+import itertools
 from typing import Any, List, Mapping, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
@@ -17,7 +18,7 @@ from albert.data import record_files
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
-from albert.data.truncation import NUM_WINDOWS, shorten, window_starts
+from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.classification.examples import InputExample
 from albert.util import wording
 from albert.util.errors import UserError
@@ -52,7 +53,7 @@ def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int
 
 def _windows(
     texts: Sequence[Sequence[int]], room: int, truncation: str
-) -> Tuple[List[List[List[int]]], bool]:
+) -> Tuple[List[Tuple[Sequence[int], ...]], bool]:
     """Returns the segments of each input of an example, and whether a token is in none of them.
 
     In windows, the longer text of a pair moves, and the other one keeps its first tokens.
@@ -62,18 +63,14 @@ def _windows(
       room: how many fit into an input.
       truncation: see data/truncation.py.
     """
-    length_a, length_b = sizes = len(texts[0]), sum(map(len, texts[1:]))
-    kept = truncated_lengths(length_a, length_b, room)
-    segments = [shorten(text, length, truncation) for text, length in zip(texts, kept)]
-    if truncation != WINDOWS:
-        return [segments], length_a + length_b > room
-    longer = int(length_b > length_a)
-    windows = []
-    for start in window_starts(sizes[longer], kept[longer]):
-        window = list(segments)
-        window[longer] = [*texts[longer][start : start + kept[longer]]]
-        windows.append(window)
-    return windows, sizes[1 - longer] > kept[1 - longer]
+    kept = truncated_lengths(len(texts[0]), sum(map(len, texts[1:])), room)
+    parts = [parts_of(text, length, truncation) for text, length in zip(texts, kept)]
+    is_cut = [len(text) > length for text, length in zip(texts, kept)]
+    if truncation == WINDOWS:
+        longer = int(len(texts[-1]) > len(texts[0]))
+        is_cut[longer] = False
+        parts = [part if number == longer else part[:1] for number, part in enumerate(parts)]
+    return list(itertools.product(*parts)), any(is_cut)
 
 
 def convert_examples_to_features(
@@ -120,10 +117,10 @@ def convert_examples_to_features(
             features = InputFeatures(
                 **pack(segments, ends, max_seq_length),
                 label_id=_label_id(example, label_ids),
-                is_cut=is_cut and not number,
-                is_empty=not (number or all(segments)),
+                is_cut=is_cut,
+                is_empty=not all(segments),
                 num_windows=len(windows),
-                is_split=len(windows) > 1 and not number,
+                window=number,
             )
             converted.append(features)
     return converted

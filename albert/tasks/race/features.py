@@ -17,7 +17,7 @@ from albert.data import feature_cache, record_files
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
-from albert.data.truncation import NUM_WINDOWS, shorten, window_starts
+from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.race.examples import LETTERS, InputExample
 from albert.util.errors import UserError
 
@@ -90,10 +90,12 @@ def _convert_windows(
     *,
     ids_of: Callable[[str], List[int]],
     truncation: str = END,
+    num_choices: int = 0,
 ) -> List[InputFeatures]:
     """Returns the features of a question; for windows, with each window of the article.
 
     `lengths` are max_seq_length and max_qa_length, and `ids_of` is a function from text to ids.
+    With fewer than `num_choices` options, sequences of padding follow.
     """
     max_seq_length, max_qa_length = lengths
     ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
@@ -101,18 +103,17 @@ def _convert_windows(
     start = ids_of(example.start_ending) if example.start_ending else []
     wholes = [start + ids_of(ending) for ending in example.endings]
     questions = [whole[-max_qa_length:] for whole in wholes]
-    articles = [article]
+    rooms = [max_seq_length - 3 - len(question) for question in questions]
+    is_cut = len(article) > min(rooms)
     if truncation == WINDOWS:
-        room = max_seq_length - 3 - max(map(len, questions))
-        articles = [article[first : first + room] for first in window_starts(len(article), room)]
-    windows = []
-    for number, part in enumerate(articles):
-        rows, is_cut, is_empty = [], questions != wholes, False
-        for question in questions:
-            segments = [shorten(part, max_seq_length - 3 - len(question), truncation), question]
-            is_cut = is_cut or segments[0] != part
-            is_empty = is_empty or not all(segments)
-            rows.append(pack(segments, ends, max_seq_length).values())
+        rooms, is_cut = [min(rooms)] * len(rooms), False
+    windows = list(zip(*(parts_of(article, room, truncation) for room in rooms)))
+    padding = [[0] * max_seq_length] * 3
+    converted = []
+    for number, parts in enumerate(windows):
+        segments = list(zip(parts, questions))
+        rows: List[Any] = [pack(texts, ends, max_seq_length).values() for texts in segments]
+        rows += [padding] * (num_choices - len(rows))
         ids, masks, types = map(list, zip(*rows))
         features = InputFeatures(
             ids,
@@ -120,31 +121,41 @@ def _convert_windows(
             types,
             example.label or 0,
             example_id=example.example_id,
-            is_cut=is_cut and not number,
-            is_empty=is_empty and not number,
-            num_windows=len(articles),
-            is_split=len(articles) > 1 and not number,
+            is_cut=is_cut or questions != wholes,
+            is_empty=not all(map(all, segments)),
+            num_windows=len(windows),
+            window=number,
         )
-        windows.append(features)
-    return windows
+        converted.append(features)
+    return converted
 
 
 def convert_examples(
-    examples: Sequence[InputExample], tokenizer: tokenization.FullTokenizer, flags: Any
+    examples: Sequence[InputExample],
+    tokenizer: tokenization.FullTokenizer,
+    flags: Any,
+    num_choices: int = 0,
 ) -> feature_cache.Conversion:
     """Returns the records of questions or, for windows, of their windows. Tokenizes each text once.
 
-    `flags` must have max_seq_length, max_qa_length and truncation.
+    A record has as many sequences as the question with the most options has, at least
+    `num_choices`. `flags` must have max_seq_length, max_qa_length and truncation.
     """
     check_lengths(flags.max_seq_length, flags.max_qa_length)
     texts = {example.context_sentence for example in examples}
     texts.update(ending for example in examples for ending in example.endings)
     ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
     lengths = (flags.max_seq_length, flags.max_qa_length)
+    most = max([num_choices, *(len(example.endings) for example in examples)])
     features: List[InputFeatures] = []
     for example in examples:
         features += _convert_windows(
-            example, lengths, tokenizer, ids_of=ids.__getitem__, truncation=flags.truncation
+            example,
+            lengths,
+            tokenizer,
+            ids_of=ids.__getitem__,
+            truncation=flags.truncation,
+            num_choices=most,
         )
     limits = f"{flags.max_seq_length} tokens (the question: {flags.max_qa_length})"
     notes = feature_cache.notes_on(features, limits)

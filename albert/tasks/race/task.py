@@ -8,17 +8,14 @@ Dimensions: N questions, C options.
 """
 
 import functools
-import itertools
 import json
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple, Union
 
 import numpy as np
 
 from albert.data import feature_cache, split_files
-from albert.data.packing import SEQUENCES
 from albert.data.record_format import FeatureSpec
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
-from albert.models import network
 from albert.tasks.race import choice_rows, head
 from albert.tasks.race import examples as race_examples
 from albert.tasks.race import features as race_features
@@ -44,6 +41,12 @@ class ChoiceTask(Task):
     description_name = "race.json"
     recorded_flags = ("max_qa_length", "truncation")
 
+    @classmethod
+    def check_flags(cls, flags: Any) -> None:
+        """Checks the flags and the lengths."""
+        super().check_flags(flags)
+        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
+
     # ---- data ----
 
     def parse(self, text: Tuple[str, str, Sequence[str]]) -> InputExample:
@@ -59,13 +62,27 @@ class ChoiceTask(Task):
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each question, or for each of its windows."""
-        return race_features.convert_examples(examples, self.tokenizer, self.flags)
+        count = self.num_choices(is_training)
+        return race_features.convert_examples(examples, self.tokenizer, self.flags, count)
+
+    def num_choices(self, is_training: bool) -> int:
+        """Returns the most options of a question in the data."""
+        return race_features.NUM_CHOICES
+
+    def spec(self, is_training: bool) -> FeatureSpec:
+        """Returns the declaration of the records."""
+        return race_features.feature_spec(
+            self.flags.max_seq_length,
+            self.num_choices(is_training),
+            truncation=self.flags.truncation,
+        )
 
     # ---- the model and its answers ----
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds a softmax over the options."""
-        return head.choice_head(features, encoder, self.flags.dropout_prob)
+        dropout = self.flags.dropout_prob
+        return head.choice_head(features, encoder, dropout, has_padding=True)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""
@@ -115,7 +132,6 @@ class RaceTask(ChoiceTask):
     def check_flags(cls, flags: RaceFlags) -> None:  # type: ignore[override]
         """Checks the flags, lengths and feature files."""
         super().check_flags(flags)
-        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
         paths = list(filter(None, (flags.train_file, flags.eval_file, flags.predict_file)))
         if len(set(paths)) < len(paths):
             raise UserError("--train_file, --eval_file and --predict_file must differ.")
@@ -123,12 +139,6 @@ class RaceTask(ChoiceTask):
     def examples(self, split: str) -> List[InputExample]:
         """Reads the questions of a split."""
         return race_examples.read_examples(self.flags.data_dir, split, levels=self._levels)
-
-    def spec(self, is_training: bool) -> FeatureSpec:
-        """Returns the declaration of the records."""
-        return race_features.feature_spec(
-            self.flags.max_seq_length, truncation=self.flags.truncation
-        )
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
@@ -165,26 +175,15 @@ class MultipleChoiceTask(ChoiceTask):
         4: ("context", "question", "choices", "label"),
     }
 
-    @classmethod
-    def check_flags(cls, flags: MultipleChoiceFlags) -> None:  # type: ignore[override]
-        """Checks the flags and the lengths."""
-        super().check_flags(flags)
-        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
-
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[InputExample]:
         """Reads the questions of a split."""
-        name = getattr(self.flags, f"{split}_file")
-        paths = split_files.of_split(self.flags.data_dir, name, split, endings=choice_rows.ENDINGS)
-        return [
-            example
-            for path in paths
-            for example in choice_rows.read(path, needs_labels=split != "test")
-        ]
+        paths = split_files.find(self.flags, split, choice_rows.ENDINGS)
+        return choice_rows.read(paths, needs_labels=split != "test")
 
     def read_file(self, path: str) -> List[InputExample]:
         """Reads labelled questions."""
-        return choice_rows.read(path, needs_labels=True)
+        return choice_rows.read([path], needs_labels=True)
 
     def parse(self, text: Any) -> InputExample:
         """Returns the example for (context, question, choices), or a row without a label."""
@@ -194,36 +193,12 @@ class MultipleChoiceTask(ChoiceTask):
         context, question, _ = text
         return choice_rows.example_of(context, question, options)
 
+    @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def num_choices(self, is_training: bool) -> int:
         """Returns the most choices of a question in the data; 0 without data."""
         splits = ["train"] if is_training else [*self.splits("dev"), *self.splits("test")]
         counts = (len(example.options) for split in splits for example in self.examples(split))
         return max(counts, default=0)
-
-    def spec(self, is_training: bool) -> FeatureSpec:
-        """Returns the declaration of the records."""
-        count = self.num_choices(is_training)
-        return race_features.feature_spec(
-            self.flags.max_seq_length, count, truncation=self.flags.truncation
-        )
-
-    def encode(
-        self, examples: Sequence[InputExample], is_training: bool
-    ) -> feature_cache.Conversion:
-        """Returns the records of questions. Missing choices become sequences of padding."""
-        conversion = super().encode(examples, is_training)
-        longest = max((len(example.options) for example in examples), default=0)
-        count = max(self.num_choices(is_training), longest)
-        padding = [0] * self.flags.max_seq_length
-        for record in conversion.records:
-            for name in SEQUENCES:
-                record[name].extend([padding] * (count - len(record[name])))
-        return conversion
-
-    def head(self, features: Features, encoder: Encoder) -> HeadOutput:
-        """Builds a softmax over the choices that are not padding."""
-        dropout = self.flags.dropout_prob
-        return head.choice_head(features, encoder, dropout, has_padding=True)
 
 
 class Answerer(fine_tuned.FineTunedModel):
@@ -231,15 +206,6 @@ class Answerer(fine_tuned.FineTunedModel):
 
     kinds = (RaceTask, MultipleChoiceTask)
     batch_size = 8
-
-    def outputs(self, examples: Sequence[InputExample]) -> Outputs:
-        """Returns the outputs for questions, which can have different numbers of options.
-
-        Consecutive questions with the same number of options run together.
-        """
-        groups = itertools.groupby(examples, lambda example: len(example.endings))
-        run = super().outputs
-        return network.joined([run(list(questions)) for _, questions in groups])
 
     def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
         """Returns the option that answers a question on an article.

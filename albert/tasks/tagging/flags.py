@@ -12,17 +12,9 @@ from albert.util.flags import flag
 
 
 @dataclasses.dataclass(frozen=True)
-class TaggerFlags(shared_flags.ExportFlags, shared_flags.TaskFlags):
+class TaggerFlags(shared_flags.ExportFlags, shared_flags.SplitFileFlags):
     """The flags of run_tagger."""
 
-    data_dir: str = data_flag(
-        None, "Folder with train, dev and test files.", path=True, required=True
-    )
-    train_file: Optional[str] = data_flag(
-        None, "Training data in --data_dir: CoNLL, JSON, Parquet; default: by name, as train.conll."
-    )
-    dev_file: Optional[str] = data_flag(None, "Development data in --data_dir.")
-    test_file: Optional[str] = data_flag(None, "Test data in --data_dir.")
     token_column: int = data_flag(
         0, "Column of the token in CoNLL files, from 0; -1 is the last.", lower=-1
     )
@@ -36,7 +28,3 @@ class TaggerFlags(shared_flags.ExportFlags, shared_flags.TaskFlags):
         True, "Predict only sequences of tags that the scheme allows."
     )
     max_seq_length: int = flag(128)
-    train_step: int = flag(None)
-    warmup_step: int = flag(None)
-    num_train_epochs: float = flag(3.0)
-    warmup_proportion: float = flag(0.1)

@@ -102,12 +102,7 @@ class TaggingTask(Task):
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def examples(self, split: str) -> List[Sentence]:
         """Reads a split: from the files that a flag names, or that have the split's name."""
-        paths = split_files.of_split(
-            self.flags.data_dir,
-            getattr(self.flags, f"{split}_file"),
-            split,
-            endings=tagging_examples.ENDINGS,
-        )
+        paths = split_files.find(self.flags, split, tagging_examples.ENDINGS)
         sentences_of_split = [
             sentence for path in paths for sentence in self.read_file(path, split != "test")
         ]

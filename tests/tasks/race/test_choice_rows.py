@@ -59,7 +59,7 @@ def test_each_layout_is_read(row, context, endings, label, tmp_path):
     paths = [write(tmp_path / "a.jsonl", row)]
     parquet_files.write(tmp_path / "a.parquet", {key: [value] for key, value in row.items()})
     for path in (*paths, str(tmp_path / "a.parquet")):
-        (example,) = choice_rows.read(path, needs_labels=True)
+        (example,) = choice_rows.read([path], needs_labels=True)
         assert (example.context_sentence, example.label) == (context, label)
         assert endings is None or example.endings == endings
         assert len(example.options) == len(example.endings)
@@ -99,18 +99,18 @@ def test_label_is_an_index_a_letter_or_a_text(label, choices, expected):
         ({"question": None}, "question"),
         ({"context": 1}, "context"),
         ({"choices": ["a", "a"], "label": "a"}, "'a'"),
-        ({"answerKey": "A"}, "choices"),
+        ({"choices": {"label": ["A", "B"]}}, "text"),
     ],
 )
 def test_wrong_row_is_named_with_its_line(change, words, tmp_path):
     path = write(tmp_path / "a.jsonl", OWN, {**OWN, **change})
     with pytest.raises(ValueError, match=f"a.jsonl:2.*{words}"):
-        choice_rows.read(path, needs_labels=True)
+        choice_rows.read([path], needs_labels=True)
 
 
 def test_only_objects_are_rows(tmp_path):
     (tmp_path / "a.tsv").write_text("a\tb\n", encoding="utf-8")
     with pytest.raises(ValueError, match="a.tsv:1"):
-        choice_rows.read(str(tmp_path / "a.tsv"))
+        choice_rows.read([str(tmp_path / "a.tsv")])
     unlabelled = write(tmp_path / "a.jsonl", {"question": "Who?", "choices": ["he", "she"]})
-    assert choice_rows.read(unlabelled)[0].label is None
+    assert choice_rows.read([unlabelled])[0].label is None

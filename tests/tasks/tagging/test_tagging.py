@@ -150,7 +150,7 @@ def test_find_takes_whole_words_of_names(names, expected, tmp_path):
     for name in names.split():
         write(tmp_path / name, "")
     paths = [
-        split_files.find(str(tmp_path), split, tagging_examples.ENDINGS)
+        split_files.find(run_tagger.Flags(data_dir=str(tmp_path)), split, tagging_examples.ENDINGS)
         for split in ("train", "dev", "test")
     ]
     assert paths == [[f"{tmp_path}/{name}"] for name in expected.split()]
@@ -160,7 +160,7 @@ def test_find_takes_whole_words_of_names(names, expected, tmp_path):
 def test_find_refuses_doubtful_names(name, split, tmp_path):
     write(tmp_path / name, "")
     with pytest.raises(ValueError, match=f"--{split}_file"):
-        split_files.find(str(tmp_path), split, tagging_examples.ENDINGS)
+        split_files.find(run_tagger.Flags(data_dir=str(tmp_path)), split, tagging_examples.ENDINGS)
 
 
 def test_flags_name_the_files_and_the_log_too(tmp_path, caplog):
