@@ -72,6 +72,7 @@ def test_predictions_have_a_probability_for_each_choice(path):
             assert (line["option"], line["number"]) == (alone.option, alone.number)
             assert line["probabilities"] == pytest.approx(alone.probabilities, abs=1e-5)
             assert sum(line["probabilities"]) == pytest.approx(1)
+        assert model.task.spec(False).features[0].shape == (2, 40)  # for export_model
         first = {"question": "who went home ?", "choices": ["a king", "a dog"]}
         assert model.predict([first])[0].option == "a king"
         score = model.evaluate(str(path / "data" / "dev.jsonl"))["eval_accuracy"]

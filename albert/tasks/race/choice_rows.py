@@ -70,7 +70,7 @@ def of_row(fields: Mapping[str, Any], where: str) -> InputExample:
         if label in keys:
             label = keys.index(label)
     if len(choices) < 2:
-        raise UserError(f"{where} has {len(choices)} choices. It must have at least 2.")
+        raise UserError(f"{where} has fewer than two choices.")
     return example_of(context, question, choices, label=_index_of(label, choices, where))
 
 

@@ -195,10 +195,10 @@ class MultipleChoiceTask(ChoiceTask):
 
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def num_choices(self, is_training: bool) -> int:
-        """Returns the most choices of a question in the data; 0 without data."""
+        """Returns the most choices of a question in the data; 2 without data."""
         splits = ["train"] if is_training else [*self.splits("dev"), *self.splits("test")]
         counts = (len(example.options) for split in splits for example in self.examples(split))
-        return max(counts, default=0)
+        return max(counts, default=2)
 
 
 class Answerer(fine_tuned.FineTunedModel):

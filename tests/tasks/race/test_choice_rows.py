@@ -94,7 +94,7 @@ def test_label_is_an_index_a_letter_or_a_text(label, choices, expected):
         ({"label": "they"}, "'they'"),
         ({"label": True}, "label"),
         ({"label": None}, "label"),
-        ({"choices": ["he"]}, "1 choices"),
+        ({"choices": ["he"]}, "choices"),
         ({"choices": "he"}, "choices"),
         ({"question": None}, "question"),
         ({"context": 1}, "context"),
