@@ -134,6 +134,7 @@ def convert_examples(
     examples: Sequence[InputExample],
     tokenizer: tokenization.FullTokenizer,
     flags: Any,
+    *,
     num_choices: int = 0,
 ) -> feature_cache.Conversion:
     """Returns the records of questions or, for windows, of their windows. Tokenizes each text once.

@@ -62,8 +62,9 @@ class ChoiceTask(Task):
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each question, or for each of its windows."""
-        count = self.num_choices(is_training)
-        return race_features.convert_examples(examples, self.tokenizer, self.flags, count)
+        return race_features.convert_examples(
+            examples, self.tokenizer, self.flags, num_choices=self.num_choices(is_training)
+        )
 
     def num_choices(self, is_training: bool) -> int:
         """Returns the most options of a question in the data."""
