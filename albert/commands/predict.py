@@ -28,7 +28,7 @@ from typing import Any, Collection, List, Mapping, Optional, Sequence
 
 from albert.configs.shared_flags import data_flag, model_flag, output_flag
 from albert.models.flags import TextFlags
-from albert.tasks.classification.flags import ExitFlags
+from albert.tasks.classification.flags import DecodingFlags
 from albert.util import cli, files
 from albert.util.errors import UserError
 
@@ -37,7 +37,7 @@ OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
 
 
 @dataclasses.dataclass(frozen=True)
-class Flags(TextFlags, ExitFlags):
+class Flags(TextFlags, DecodingFlags):
     """The script's flags."""
 
     model_dir: str = model_flag(None, "Folder of the fine-tuned model.", path=True, required=True)
@@ -63,17 +63,15 @@ class Flags(TextFlags, ExitFlags):
 def format_prediction(
     prediction: Any, output_format: str, kept: Mapping[str, Any] = {}, *, separator: str = "|"
 ) -> str:
-    """Returns a line for a task.Prediction or MultiLabelPrediction.
+    """Returns a line for a task.Prediction.
 
     Args:
       prediction: what to write.
       output_format: one of OUTPUT_FORMATS.
       kept: the columns of the input to write before it, by name.
-      separator: between labels in a cell.
+      separator: between several labels in a cell.
     """
-    values = prediction._asdict()
-    key = "labels" if "labels" in values else "label"
-    label, numbers = values[key], values["probabilities"] or {"score": values["score"]}
+    label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
     if output_format != "jsonl":
         cells = ["" if value is None else str(value) for value in kept.values()]
         if label is not None:
@@ -81,7 +79,7 @@ def format_prediction(
         cells += [f"{value:.6f}" for value in numbers.values()]
         return _row(cells, output_format)
     rounded = {name: round(value, 6) for name, value in numbers.items()}
-    content = rounded if label is None else {key: label, "probabilities": rounded}
+    content = rounded if label is None else {"label": label, "probabilities": rounded}
     renamed = {_output_name(name, kept): value for name, value in content.items()}
     return json.dumps({**kept, **renamed}, ensure_ascii=False, default=str)
 
@@ -128,13 +126,14 @@ def main(flags: Flags) -> None:
         batch_size=flags.batch_size,
         exit_patience=flags.exit_patience,
         exit_threshold=flags.exit_threshold,
+        decision_threshold=flags.decision_threshold,
     ) as model:
 
         def answer(rows: List[TextRow]) -> List[str]:
             if output_format == "tsv":
                 _check_cells(rows)
             predictions = model.predict([row.texts for row in rows])
-            layers.extend(item.layers for item in predictions if getattr(item, "layers", None))
+            layers.extend(item.layers for item in predictions if item.layers is not None)
             return [
                 format_prediction(prediction, output_format, row.kept, separator=separator)
                 for prediction, row in zip(predictions, rows)
@@ -144,7 +143,7 @@ def main(flags: Flags) -> None:
         text_files.announce(model, flags)
         if output_format != "jsonl":
             labels = model.task.labels
-            names = ["labels" if separator else "label", *labels] if labels else ["score"]
+            names = ["label", *labels] if labels else ["score"]
             names = [*kept, *(_output_name(name, kept) for name in names)]
             heading = _row(names, output_format) + "\n"
         groups = text_files.read_rows(flags, model.task.columns, kept)

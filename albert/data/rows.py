@@ -40,14 +40,16 @@ class Row(NamedTuple):
 
         Args:
           column: a name; a cell's number, from 0 or (negative) from the end; or a tuple of names
-            and numbers. The first of them that exists counts.
+            and numbers. The first of them that exists counts. A list stands for several columns.
 
         Returns:
-          The key; None if the file has no such column.
+          The key, or a dict name -> key of several columns; None if the file has no such column.
 
         Raises:
           UserError: the header has the name twice.
         """
+        if isinstance(column, list):
+            return {name: self.find(name) for name in column}
         names = list(self.values)
         for name in column if isinstance(column, tuple) else (column,):
             if name in names:

@@ -314,22 +314,21 @@ class FineTuning(workflow.Workflow):
     def _describe_best(self, summary: EvaluationSummary) -> None:
         """Writes its errors by label, and warns if it predicts the same label every time."""
         task, folder, split = self.task, self.flags.output_dir, self.task.splits("dev")[0]
+        task.metrics = summary.best.metrics
         outputs = self.outputs(summary.best_checkpoint, split)
         if not task.labels or "label_ids" not in outputs:
             return
-        task.metrics = summary.best.metrics
         right, predicted = task.label_pairs(self._splits[split].examples, outputs)
         report = classification_report(task.labels, right, predicted)
         files.atomic_write_text(os.path.join(folder, REPORT_NAME), report)
-        if predicted.ndim == 2:  # several labels
-            return
         content = dict(confusion_matrix(task.labels, right, predicted), step=summary.best.step)
         files.atomic_write_json(os.path.join(folder, CONFUSION_NAME), content)
-        if len(np.unique(predicted)) == 1 < len(np.unique(right)):
+        answers, right_answers = (np.unique(side, axis=0) for side in (predicted, right))
+        if len(answers) == 1 < len(right_answers):
             _LOGGER.warning(
                 "The best checkpoint predicts %s every time. Try another --learning_rate (it is "
                 "%g), more training steps or a longer warm-up, or another --seed.",
-                task.labels[predicted[0]],
+                "the same" if answers.ndim == 2 else task.labels[answers[0]],
                 self.flags.learning_rate,
             )
 

@@ -66,27 +66,27 @@ def _scores(predictions: Predictions) -> List[np.ndarray]:
     return [np.asarray(side, np.float64) for side in predictions[:2]]
 
 
-def _f1(average: str, predictions: Predictions) -> float:
-    """Returns scikit-learn's F1 with its `average` over labels, such as "macro"."""
-    return _sklearn().f1_score(*predictions[:2], average=average, zero_division=0)
+def _score(name: str, predictions: Predictions, **options: Any) -> float:
+    """Returns scikit-learn's "f1", "precision" or "recall"; 0 if it divides by 0."""
+    score = getattr(_sklearn(), f"{name}_score")
+    return score(*predictions[:2], zero_division=0, **options)
 
 
-def _average_precision(predictions: Predictions) -> float:
-    """Returns scikit-learn's mean over labels; without its warning of labels that do not occur."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _sklearn().average_precision_score(predictions.labels, predictions.probabilities)
+def _accuracy(predictions: Predictions) -> float:
+    return _sklearn().accuracy_score(*predictions[:2])
 
 
 METRICS: Dict[str, Callable[[Predictions], float]] = {
-    "eval_accuracy": lambda predictions: _sklearn().accuracy_score(*predictions[:2]),
-    "f1": lambda predictions: _sklearn().f1_score(*predictions[:2], zero_division=0),
-    "macro_f1": functools.partial(_f1, "macro"),
-    "micro_f1": functools.partial(_f1, "micro"),
-    "weighted_f1": functools.partial(_f1, "weighted"),
-    "samples_f1": functools.partial(_f1, "samples"),
-    "exact_match": lambda predictions: _sklearn().accuracy_score(*predictions[:2]),
-    "average_precision": _average_precision,
+    "eval_accuracy": _accuracy,
+    "exact_match": _accuracy,
+    "f1": functools.partial(_score, "f1"),
+    **{
+        f"{average}_f1": functools.partial(_score, "f1", average=average)
+        for average in ("macro", "micro", "weighted", "samples")
+    },
+    "average_precision": lambda predictions: _sklearn().average_precision_score(
+        predictions.labels, predictions.probabilities
+    ),
     "matthew_corr": _matthews,
     "pearson": functools.partial(_correlation, "pearsonr"),
     "spearman": functools.partial(_correlation, "spearmanr"),
@@ -117,19 +117,30 @@ def compute(
     MSE            mean squared error
     eval_loss      mean of the losses
     """
-    return {
-        name: float(
-            METRICS[name](predictions) if name in METRICS else _per_label(name, predictions, labels)
-        )
-        for name in names
-    }
+    values = {}
+    for name in names:
+        kind, _, label = name.partition("_")
+        if kind in PER_LABEL:
+            of_label = [labels.index(label)]
+            value = _score(kind, predictions, labels=of_label, average="macro")
+        else:
+            value = METRICS[name](predictions)
+        values[name] = float(value)
+    return values
 
 
-def _per_label(name: str, predictions: Predictions, labels: Sequence[str]) -> float:
-    kind, _, label = name.partition("_")
-    score = getattr(_sklearn(), f"{kind}_score")
-    number = labels.index(label)
-    return score(*predictions[:2], labels=[number], average="macro", zero_division=0)
+def best_threshold(metric: str, predictions: Predictions, labels: Sequence[str]) -> float:
+    """Returns the best probability from which labels are predicted, of 0.05, 0.1, ..., 0.95.
+
+    The metric decides; of equal thresholds micro F1, and then the distance from 0.5.
+    """
+
+    def rank(threshold: float) -> List[float]:
+        decided = predictions._replace(predictions=predictions.probabilities >= threshold)
+        scores = compute([metric, "micro_f1"], decided, labels)
+        return [*scores.values(), -abs(threshold - 0.5)]
+
+    return max((percent / 100 for percent in range(5, 100, 5)), key=rank)
 
 
 # ---- labels ----
@@ -155,7 +166,15 @@ def confusion_matrix(
     """Returns `labels` and `matrix`, with a row per label and a column per prediction, and says so.
 
     With many labels, returns `pairs` instead: [label, prediction, count] for each pair that occurs.
+    If an example can have several labels, returns `matrices`: for each label one of 2 by 2.
     """
+    if right.ndim == 2:
+        counted = _sklearn().multilabel_confusion_matrix(right, predicted).tolist()
+        return {
+            "rows": ["absent", "present"],
+            "columns": ["not predicted", "predicted"],
+            "matrices": dict(zip(labels, counted)),
+        }
     pairs, counts = np.unique(np.stack([right, predicted], axis=1), axis=0, return_counts=True)
     if len(labels) > _MAX_MATRIX_LABELS:
         rows = np.column_stack([pairs, counts]).tolist()

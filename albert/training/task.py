@@ -9,7 +9,7 @@ Dimensions: B batch.
 """
 
 import json
-from typing import Any, Dict, List, Mapping, Sequence, Tuple, Type
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -38,6 +38,9 @@ class Task(InferenceTask):
       recorded_flags: flags to write to the description, beside max_seq_length. Prediction with a
         trained model reads them from there.
       heard_flags: flags of decoding, which `albert.load` accepts too.
+      threshold_flag: the flag with a threshold of decoding, if any. Evaluation chooses the
+        threshold if the flag does not, and adds it to the metrics.
+      default_threshold: of a model that was not evaluated.
       description_schema: the types of other keys of the description; see util/json_files.py.
       file_flags: split -> the flag that names its file; {} if only a folder is named.
       rows_file: the file in --data_dir for a program's rows of a split, as JSON lines.
@@ -56,6 +59,8 @@ class Task(InferenceTask):
     labels: Sequence[str] = ()
     recorded_flags: Tuple[str, ...] = ()
     heard_flags: Tuple[str, ...] = ()
+    threshold_flag = ""
+    default_threshold = 0.0
     description_schema: Mapping[str, Any] = {}
     file_flags: Mapping[str, str] = {}
     rows_file = "{}.jsonl"
@@ -94,7 +99,17 @@ class Task(InferenceTask):
         recorded = {name: getattr(self.flags, name) for name in names}
         if recorded.get("truncation") == END:  # The usual one is not recorded.
             del recorded["truncation"]
+        if is_export and self.threshold_flag:
+            recorded[self.threshold_flag] = self.threshold()
         return {"format_version": 1, "task": self.name, **recorded}
+
+    def threshold(self) -> Optional[float]:
+        """Returns the flag, or what was recorded for the checkpoint or the export; None: none."""
+        name = self.threshold_flag
+        if not name:
+            return None
+        values = (getattr(self.flags, name), self.metrics.get(name), self.description.get(name))
+        return next((value for value in values if value is not None), self.default_threshold)
 
     def decoding(self) -> Dict[str, Any]:
         """Returns what answers and metrics depend on besides the weights and records.

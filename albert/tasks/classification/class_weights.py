@@ -2,58 +2,52 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights of labels in the training loss.
 
-parse("yes:3", ["no", "yes"])                       # [1.0, 3.0]
-balanced(["no", "no", "no", "yes"], ["no", "yes"])  # [2/3, 2.0]
+label_weights("yes:3", ["no", "yes"], [])                            # [1.0, 3.0]
+label_weights("balanced", ["no", "yes"], ["no", "no", "no", "yes"])  # [2/3, 2.0]
 """
 
 import collections
-import math
 from typing import Any, List, Sequence
 
+from albert.tasks.classification.examples import parse_label
 from albert.util import wording
 from albert.util.errors import UserError
 
-BALANCED = "balanced"
 
+def label_weights(
+    text: str, labels: Sequence[Any], examples: Sequence[Any], *, is_multi_label: bool = False
+) -> List[Any]:
+    """Returns the weight of each label; of several labels, those of its absence and its presence.
 
-def parse(text: str, labels: Sequence[str]) -> List[float]:
-    """Returns the weight of each label in a text such as "yes:3,no:1"; 1 for labels not in it.
+    Args:
+      text: weights such as "yes:3,no:1", where other labels weigh 1; or "balanced": the weights of
+        scikit-learn, N / (labels that occur * examples of the label), so that each label counts
+        the same. Labels that do not occur weigh 1.
+      labels: the labels.
+      examples: the label of each of N examples; with is_multi_label, its labels.
+      is_multi_label: "balanced" then makes a label's absence and presence count the same.
 
     Raises:
-      UserError: an unknown label, or a weight that is not a positive number.
+      UserError: there are no labels, an unknown label, or a weight that is not a positive number.
     """
+    if not labels:
+        raise UserError("--class_weights needs labels, but the task predicts numbers.")
     weights = dict.fromkeys(labels, 1.0)
+    if text == "balanced":
+        if is_multi_label:
+            columns = ([label in present for present in examples] for label in labels)
+            return [label_weights(text, (False, True), column) for column in columns]
+        counts = collections.Counter(examples)
+        for label, count in counts.items():
+            weights[label] = len(examples) / (len(counts) * count)
+        return [*weights.values()]
     for part in text.split(","):
         label, _, number = part.strip().rpartition(":")
-        try:
-            weight = float(number)
-        except ValueError:
-            weight = math.nan
-        if label not in weights or not 0 < weight < math.inf:
+        weight: Any = parse_label(number, {}) or 0
+        if label not in weights or weight <= 0:
             raise UserError(
                 f"--class_weights={text}: {part!r} is not a label with a weight, such as "
-                f"{labels[0]}:3. Labels: {wording.listed(labels)}. Or give {BALANCED}."
+                f"{labels[0]}:3. Labels: {wording.listed(labels)}. Or give balanced."
             )
         weights[label] = weight
-    return list(weights.values())
-
-
-def balanced_presence(examples: Sequence[Sequence[str]], labels: Sequence[str]) -> List[float]:
-    """Returns, for each label, examples without it / examples with it; 1 if all or none have it.
-
-    Examples have tuples of labels.
-    """
-    counts = collections.Counter(label for present in examples for label in set(present))
-    return [(len(examples) - counts[label]) / (counts[label] or 1) or 1.0 for label in labels]
-
-
-def balanced(examples: Sequence[Any], labels: Sequence[str]) -> List[float]:
-    """Returns scikit-learn's weights for the labels of N examples, so that each counts the same.
-
-    They are N / (labels that occur * examples of the label); 1 for a label that does not occur.
-    """
-    counts = collections.Counter(examples)
-    return [
-        len(examples) / (len(counts) * counts[label]) if label in counts else 1.0
-        for label in labels
-    ]
+    return [[1.0, weight] if is_multi_label else weight for weight in weights.values()]

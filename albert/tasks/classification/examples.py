@@ -64,7 +64,8 @@ GUID_NAMES = ("index", "id", "guid", "idx")
 _TEXT_WORDS = {name.lower() for name in (*TEXT_NAMES, *FIRST_NAMES, *SECOND_NAMES)}
 _LABEL_WORDS = {name.lower() for name in LABEL_NAMES}
 
-_SET = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+# Values in the column of a label.
+_ABSENT, _PRESENT = ("0", "0.0", "false"), ("1", "1.0", "true")
 
 # Usual names of a split's files without ending, in search order. OCNLI's training files have the
 # number of examples in their names; the largest comes first. CLUE's test files have the version of
@@ -89,7 +90,7 @@ class InputExample:
     guid: str  # ID of the example in results
     text_a: str
     text_b: Optional[str] = None
-    label: Union[str, float, Tuple[str, ...], None] = None
+    label: Any = None
 
 
 # ---------------------------------------------------------------------------------- declarations
@@ -105,17 +106,16 @@ class Columns(NamedTuple):
 
     text_a: Column
     text_b: Column = None
-    label: Column = None
+    label: Column = None  # a list: the names of labels, each with a column of 0 and 1
     guid: Column = None  # if None or missing, the ID is "<role>-<row>"
     header: Optional[bool] = None  # of TSV and CSV; None: the first row decides
     # Builds examples from a row whose fields are not the texts themselves.
     render: Optional[Callable[[Mapping[str, Any]], List[InputExample]]] = None
-    # Instead of `label`: a column for each label, 1 if the example has the label and 0 if not.
-    label_columns: Tuple[Column, ...] = ()
 
-    def required(self, is_labelled: bool) -> Tuple[Column, ...]:
+    def required(self, is_labelled: bool) -> List[Column]:
         """Returns the columns of texts and, in labelled data, of labels; some can be None."""
-        return (*self[:3], *self.label_columns) if is_labelled else self[:2]
+        labels = self.label if isinstance(self.label, list) else [self.label]
+        return [*self[:2], *labels] if is_labelled else [*self[:2]]
 
 
 class Recipe(NamedTuple):
@@ -163,9 +163,16 @@ class TaskSpec(NamedTuple):
         return bool(self.label_separator)
 
     @property
-    def no_label(self) -> Optional[Tuple[str, ...]]:
-        """The label of an example to predict."""
-        return () if self.is_multi_label else None
+    def suitable_metrics(self) -> Tuple[str, ...]:
+        """The metrics that suit the labels, the usual one to choose by first."""
+        if self.is_regression:
+            return ("pearson", "spearman", "MSE", "eval_loss")
+        averages = ("micro_f1", "macro_f1", "weighted_f1", "eval_loss")
+        if self.is_multi_label:
+            return (*averages, "samples_f1", "exact_match", "average_precision")
+        if len(self.labels) > 2:
+            return ("eval_accuracy", "matthew_corr", *averages)
+        return ("eval_accuracy", "matthew_corr", "f1", *averages)
 
     @property
     def is_regression(self) -> bool:
@@ -238,7 +245,7 @@ def read_file(task: TaskSpec, path: str, split: str = "", *, names: Sequence[str
         if task.language and row.fields.get(language, task.language) != task.language:
             continue
         try:
-            row_examples = _examples_of(row, columns, first, task=task, is_labelled=is_labelled)
+            row_examples = _examples_of(row, columns, first, is_labelled=is_labelled)
         except KeyError as error:
             short.append(f"{row.where}: no column or field {error}")
             continue
@@ -252,7 +259,7 @@ def read_file(task: TaskSpec, path: str, split: str = "", *, names: Sequence[str
                 _refuse_label(task, row, example.label, is_first=first.is_table and row is first)
             if is_labelled and label == "":
                 continue
-            example.label = task.no_label if label in ("", None) else label
+            example.label = None if label == "" else label
             examples.append(example)
             if not (example.text_a.strip() and (example.text_b is None or example.text_b.strip())):
                 empty.append(row.where)
@@ -355,7 +362,7 @@ def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
 
 
 def _examples_of(
-    row: Row, columns: Columns, first: Row, *, task: TaskSpec, is_labelled: bool
+    row: Row, columns: Columns, first: Row, *, is_labelled: bool
 ) -> List[InputExample]:
     """Returns a row's examples, with labels as in the file; KeyError if the row is too short."""
     fields = row.fields
@@ -363,21 +370,22 @@ def _examples_of(
         return columns.render(dict(zip(first.values, row.values)) if row.is_table else fields)
     text_b = None if columns.text_b is None else text_of(fields[columns.text_b])
     guid = fields.get(columns.guid)
-    if is_labelled and columns.label_columns:
-        values = [fields[key] for key in columns.label_columns]
-        label: Any = [name for name, value in zip(task.labels, values) if _is_set(value, name)]
-    else:
+    if not isinstance(columns.label, dict):
         label = fields[columns.label] if is_labelled else fields.get(columns.label)
+    elif is_labelled:
+        label = [name for name, key in columns.label.items() if _is_present(fields[key], name)]
+    else:
+        label = None
     text_a = text_of(fields[columns.text_a])
     return [InputExample("" if guid is None else str(guid), text_a, text_b, label)]
 
 
-def _is_set(value: Any, label: str) -> bool:
+def _is_present(value: Any, label: str) -> bool:
     """Returns whether a cell of a label's column has 1; ValueError if it has neither 0 nor 1."""
-    is_set = _SET.get(label_text(value))
-    if is_set is None:
+    text = label_text(value)
+    if text not in _ABSENT + _PRESENT:
         raise ValueError(f"{label} is {value!r}; a label's column holds 0 and 1")
-    return is_set
+    return text in _PRESENT
 
 
 def text_of(value: Any) -> str:
@@ -411,15 +419,14 @@ def _find_columns(
         needed = columns.required(is_labelled)
         if all(column is None or first.find(column) is not None for column in needed):
             keys = [first.find(column) for column in columns[:4]]
-            label_keys = tuple(map(first.find, columns.label_columns))
             header = first.is_table and _has_header(columns, keys, first, task=task)
             if first.is_table and not header and not is_labelled:
                 _LOGGER.warning("%s: no header found. Reading this row as an example.", first.where)
-            return Columns._make([*keys, header, columns.render, label_keys])
+            return Columns._make([*keys, header, columns.render])
     missing = [
         " or ".join(column) if isinstance(column, tuple) else str(column)
         for column in candidates[0].required(is_labelled)
-        if column is not None
+        if column is not None and first.find(column) is None
     ]
     raise UserError(
         f"{first.where}: there are no columns {', '.join(missing)}. There are "
@@ -439,8 +446,6 @@ def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task
     if not all(isinstance(column, int) for column, key in pairs if key is not None):
         return True
     words = [name.strip().lower() for name in first.values]
-    if columns.label_columns:
-        return any(words[key] not in _SET for key in map(first.find, columns.label_columns))
     label = "" if keys[2] is None else words[keys[2]]
     if parse_label(label, label_spellings(task), task.label_separator) is not None:
         return False

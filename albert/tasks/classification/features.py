@@ -74,7 +74,15 @@ def _windows(
 
 
 def convert_examples_to_features(
-    examples, label_list, max_seq_length, tokenizer, task_name, *, is_raw=False, truncation=END
+    examples,
+    label_list,
+    max_seq_length,
+    tokenizer,
+    task_name,
+    *,
+    is_raw=False,
+    truncation=END,
+    is_multi_label=False,
 ) -> List[InputFeatures]:
     """Returns the features of examples, in windows those of each window.
 
@@ -86,6 +94,7 @@ def convert_examples_to_features(
       task_name: ignored.
       is_raw: whether the texts are unprepared, so that the tokenizer prepares them; much faster.
       truncation: what becomes of long texts; see data/truncation.py.
+      is_multi_label: whether an example's label is a tuple of any number of labels.
 
     Raises:
       ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
@@ -116,7 +125,7 @@ def convert_examples_to_features(
         for number, segments in enumerate(windows):
             features = InputFeatures(
                 **pack(segments, ends, max_seq_length),
-                label_id=_label_id(example, label_ids),
+                label_id=_label_id(example, label_ids, is_multi_label),
                 is_cut=is_cut,
                 is_empty=not all(segments),
                 num_windows=len(windows),
@@ -126,13 +135,15 @@ def convert_examples_to_features(
     return converted
 
 
-def _label_id(example: InputExample, label_ids: Mapping[Any, int]) -> Union[int, float, List[int]]:
+def _label_id(
+    example: InputExample, label_ids: Mapping[Any, int], is_multi_label: bool
+) -> Union[int, float, List[int]]:
     """Returns the label's id (for regression, the label; of several, 0 or 1 for each label).
 
     Without a label it is 0.
     """
-    if isinstance(example.label, tuple):
-        return [int(label in example.label) for label in label_ids]
+    if is_multi_label:
+        return [int(label in (example.label or ())) for label in label_ids]
     if None in label_ids:
         return float(example.label or 0)
     if example.label is None:

@@ -36,7 +36,7 @@ class CustomTaskFlags(BaseFlags):
     """
 
     metric: Optional[str] = evaluation_flag(
-        None, "Metric that chooses the best checkpoint; default: the first of --metrics."
+        None, "Metric that chooses the best checkpoint; default: the first mean F1 of --metrics."
     )
     metrics: Optional[str] = evaluation_flag(
         None,
@@ -53,9 +53,8 @@ class CustomTaskFlags(BaseFlags):
         "Separator of the labels in a cell; default: |.", needs="multi_label"
     )
     label_columns: Optional[str] = _custom(
-        "Columns of labels, comma-separated, with 1 if an example has the label, else 0.",
-        needs="multi_label",
-        replaces=("label_column",),
+        "Labels, comma-separated, each with a column: 1 if an example has the label, else 0.",
+        replaces=("label_column", "labels"),
     )
     guid_column: Optional[str] = _custom("Column of the example ID.")
     header: Optional[bool] = _custom("TSV and CSV files have a header row; default: detect.")
@@ -68,8 +67,8 @@ class CustomTaskFlags(BaseFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class ExitFlags(BaseFlags):
-    """The flags of early exit (arXiv:2006.04152)."""
+class DecodingFlags(BaseFlags):
+    """The flags of early exit (arXiv:2006.04152), and of models of several labels."""
 
     exit_patience: Optional[int] = evaluation_flag(
         None,
@@ -82,6 +81,12 @@ class ExitFlags(BaseFlags):
         above=0,
         needs="exit_patience",
     )
+    decision_threshold: Optional[float] = evaluation_flag(
+        None,
+        "Several labels: predict those at least this probable; default: chosen on the dev data.",
+        above=0,
+        below=1,
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +95,7 @@ class ClassifierFlags(
     shared_flags.TruncationFlags,
     shared_flags.TaskFlags,
     CustomTaskFlags,
-    ExitFlags,
+    DecodingFlags,
 ):
     """The flags of run_classifier."""
 
@@ -107,12 +112,6 @@ class ClassifierFlags(
     early_exit: bool = flag(False, "Train a head on each layer, for --exit_patience.")
     class_weights: Optional[str] = training_flag(
         None, "Weights of the labels in the training loss: balanced, or such as yes:3,no:1."
-    )
-    decision_threshold: Optional[float] = evaluation_flag(
-        None,
-        "Several labels: predict those at least this probable; default: chosen on the dev data.",
-        above=0,
-        below=1,
     )
     threshold_to_export: float = output_flag(
         float("nan"),

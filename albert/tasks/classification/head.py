@@ -5,6 +5,7 @@
 Dimensions: B batch, H hidden, C labels. For regression, C is 1, and the logit is the score.
 """
 
+import functools
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
@@ -126,37 +127,22 @@ def _score_output(logits: tf.Tensor, features: Features) -> HeadOutput:
     return HeadOutput(tf.square(scores - tf.cast(labels, tf.float32)), outputs, {})
 
 
-def multi_label_head(
-    num_labels: int, *, decision_threshold: float, class_weights: Optional[Sequence[float]] = None
-) -> Head:
-    """Returns the head of a classifier that predicts each label by itself.
+def _sigmoid_output(logits: tf.Tensor, features: Features, threshold: float) -> HeadOutput:
+    """Returns the output of a classifier that predicts each label by itself, as softmax_output.
 
-    Its outputs have the names of softmax_output; predictions and label_ids are 0 or 1, int32
-    [B, C]. The loss is the mean of the labels' binary cross entropies.
-
-    Args:
-      num_labels: C.
-      decision_threshold: labels that are at least this probable are predicted.
-      class_weights: factors [C] of the loss of labels that an example has.
+    Predictions and label_ids are 0 or 1, int32 [B, C], and losses are binary cross entropies
+    [B, C]. Labels that are at least as probable as `threshold` are predicted.
     """
-    weights = [1.0] * num_labels if class_weights is None else class_weights
-
-    def head(features: Features, encoder: Encoder) -> HeadOutput:
-        pooled = _encode(encoder, features)  # first: the order of variables decides their seeds
-        logits = _make_head(encoder, num_labels)(pooled)
-        probabilities = tf.sigmoid(logits)
-        predictions = tf.cast(probabilities >= decision_threshold, tf.int32)
-        outputs = {"logits": logits, "probabilities": probabilities, "predictions": predictions}
-        if "label_ids" not in features:
-            return HeadOutput(None, outputs, {})
-        outputs["label_ids"] = labels = tf.cast(features["label_ids"], tf.int32)
-        losses = tf.nn.weighted_cross_entropy_with_logits(
-            labels=tf.cast(labels, tf.float32), logits=logits, pos_weight=tf.constant(weights)
-        )
-        is_correct = tf.reduce_all(tf.equal(predictions, labels), axis=-1)
-        return HeadOutput(tf.reduce_mean(losses, axis=-1), outputs, {"accuracy": is_correct})
-
-    return head
+    probabilities = tf.sigmoid(logits)
+    predictions = tf.cast(probabilities >= threshold, tf.int32)
+    outputs = {"logits": logits, "probabilities": probabilities, "predictions": predictions}
+    if "label_ids" not in features:
+        return HeadOutput(None, outputs, {})
+    outputs["label_ids"] = labels = tf.cast(features["label_ids"], tf.int32)
+    losses = tf.nn.sigmoid_cross_entropy_with_logits(
+        labels=tf.cast(labels, tf.float32), logits=logits
+    )
+    return HeadOutput(losses, outputs, {})
 
 
 def classification_head(
@@ -165,7 +151,8 @@ def classification_head(
     early_exit: bool = False,
     patience: Optional[int] = None,
     threshold: float = EXIT_THRESHOLD,
-    class_weights: Optional[Sequence[float]] = None,
+    class_weights: Optional[Sequence[Any]] = None,
+    decision_threshold: Optional[float] = None,
 ) -> Head:
     """Returns the head of a classifier or regressor.
 
@@ -175,8 +162,14 @@ def classification_head(
         n / (1 + 2 + ... + L) (arXiv:2006.04152).
       patience, threshold: predict with these heads, see `patient_logits`. The output `layers` has
         the layer of exit, int32 [B].
-      class_weights: factors [C] of the loss of examples with each label.
+      class_weights: factors [C] of the loss of examples with each label; with decision_threshold
+        [C, 2], of the loss of each label where it is absent and present.
+      decision_threshold: an example can have several labels, and those at least this probable are
+        predicted. The loss is the mean of the labels' binary cross entropies.
     """
+    output_of: Callable[..., HeadOutput] = _score_output if num_labels == 1 else softmax_output
+    if decision_threshold is not None:
+        output_of = functools.partial(_sigmoid_output, threshold=decision_threshold)
 
     def head(features: Features, encoder: Encoder) -> HeadOutput:
         more = {}
@@ -190,7 +183,6 @@ def classification_head(
         else:
             pooled = _encode(encoder, features)  # first: the order of variables decides their seeds
             layer_logits = [_make_head(encoder, num_labels)(pooled)]
-        output_of = _score_output if num_labels == 1 else softmax_output
         layer_outputs = [output_of(logits, features) for logits in layer_logits]
         output = layer_outputs[-1]
         output.outputs.update(more)
@@ -199,7 +191,11 @@ def classification_head(
         total = tf.add_n([n * item.per_example_loss for n, item in enumerate(layer_outputs, 1)])
         losses = total / sum(range(1, len(layer_outputs) + 1))
         if class_weights is not None:
-            losses *= tf.gather(tf.constant(class_weights), output.outputs["label_ids"])
+            weights = tf.constant(class_weights)
+            is_class = tf.one_hot(output.outputs["label_ids"], weights.shape[-1])
+            losses *= tf.reduce_sum(is_class * weights, axis=-1)
+        if decision_threshold is not None:
+            losses = tf.reduce_mean(losses, axis=-1)
         return output._replace(per_example_loss=losses)
 
     return head

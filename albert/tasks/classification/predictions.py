@@ -8,6 +8,7 @@ MRPC.tsv              the same for GLUE (gluebenchmark.com: "Submission format")
 afqmc_predict.json    CLUE: a line {"id": row, "label": name} per example
 """
 
+import itertools
 import json
 import os
 import zipfile
@@ -84,7 +85,7 @@ def _answers(task: TaskSpec, outputs: Outputs) -> List[str]:
     """Returns the name of each predicted label, or its labels; for regression, the score."""
     if task.is_multi_label:
         return [
-            task.label_separator.join(task.labels[number] for number in np.flatnonzero(row))
+            task.label_separator.join(itertools.compress(task.labels, row))
             for row in outputs["predictions"]
         ]
     predictions = np.ravel(outputs["predictions"])

@@ -22,8 +22,6 @@ from albert.tasks.classification.examples import Columns, InputExample, TaskData
 from albert.tasks.classification.flags import CustomTaskFlags
 from albert.tasks.classification.task_table import (
     CUSTOM,
-    DEFAULT_SEPARATOR,
-    MULTI_LABEL_METRICS,
     TASKS,
     Recipe,
     TaskSpec,
@@ -143,11 +141,11 @@ def custom_task(task_file: str = "", **flags: Any) -> TaskSpec:
           guid are optional.
         multi_label: whether an example can have several labels, or none; then `label` has lists, or
           texts with the labels between `label_separator`, by default "|".
-        label_columns: list or comma-separated text: a column for each label, with 0 or 1.
+        label_columns: list or comma-separated text: the labels, each with a column of 0 and 1.
         header: whether TSV and CSV files have a header row; by default, the first row decides.
         labels: list or comma-separated text, or "regression".
-        metric: chooses the best checkpoint; default: the first of `metrics`, or eval_accuracy
-          (regression: pearson).
+        metric: chooses the best checkpoint; default: the first mean F1 in `metrics`, such as
+          macro_f1, or eval_accuracy (regression: pearson; several labels: micro_f1).
         metrics: more metrics to report.
         train_file, dev_file, test_file: files in --data_dir; default: train.tsv, train.csv and so
           on, or else the Parquet files of a hub.
@@ -168,7 +166,9 @@ def custom_task(task_file: str = "", **flags: Any) -> TaskSpec:
 def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
     lists = ("labels", "label_columns", "metrics")
     labels, label_columns, metrics = (_listed(fields.pop(name, None)) for name in lists)
-    labels = labels or label_columns
+    labels += label_columns
+    if label_columns:
+        fields["multi_label"] = True
     flag_of = {name: f"{name}_column" if name in Columns._fields[:4] else name for name in fields}
     flags = make(_CustomTask, **{flag_of[name]: value for name, value in fields.items()})
     if flags.text_a_column is None:
@@ -177,31 +177,25 @@ def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
     if len(set(labels)) < max(2, len(labels)) and not is_regression:
         raise UserError(
             f"The labels are {wording.listed(labels)}. Give --labels at least two different names "
-            "such as 0,1, or the word regression."
-        )
-    if label_columns and (len(label_columns) != len(labels) or not flags.multi_label):
-        raise UserError(
-            f"There are {len(label_columns)} label_columns for {len(labels)} labels. Give a column "
-            "for each label, and multi_label."
+            "such as 0,1, or the word regression; or give --label_columns alone."
         )
     values = flags.to_dict()
     columns = columns_of(flags)
     if label_columns:
-        keys = tuple(map(_column, label_columns))
-        columns = columns._replace(label=None, label_columns=keys)
-    own = ("pearson",) if is_regression else ("eval_accuracy",)
+        columns = columns._replace(label=label_columns)
     task = TaskSpec(
         flags.name,
         () if is_regression else tuple(labels),
         _CUSTOM_RECIPE,
         folders=(flags.name,),
         columns=(columns,),
-        metrics=() if flags.metric else own,
         files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
+        label_separator=separator_of(flags),
     )
-    if flags.multi_label:
-        task = task._replace(label_separator=separator_of(flags), metrics=MULTI_LABEL_METRICS)
-    return with_metrics(task, flags.metric, metrics)
+    own = task.suitable_metrics
+    if not flags.multi_label:
+        own = () if flags.metric else own[:1]
+    return with_metrics(task._replace(metrics=own), flags.metric, metrics)
 
 
 def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpec:
@@ -209,23 +203,17 @@ def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpe
 
     Args:
       task: the task.
-      metric: chooses the best checkpoint; "" or None: the first of `metrics` that is one number.
+      metric: chooses the best checkpoint; "" or None: the first mean F1 in `metrics`, such as
+        macro_f1, or else the task's first metric.
       metrics: list or comma-separated text. "precision" and "recall" stand for those of each label.
 
     Raises:
       UserError: a metric does not suit the labels.
     """
-    suitable = ["pearson", "spearman", "MSE"]
-    if task.is_multi_label:
-        suitable = [*MULTI_LABEL_METRICS, "weighted_f1"]
-    elif task.labels:
-        suitable = ["eval_accuracy", "matthew_corr", "macro_f1", "micro_f1", "weighted_f1"]
-        if len(task.labels) == 2:
-            suitable.append("f1")
-    suitable.append("eval_loss")
+    suitable = task.suitable_metrics
     of_labels = {kind: [f"{kind}_{label}" for label in task.labels] for kind in PER_LABEL}
     requested = _listed(metrics)
-    chosen = [metric] if metric else [name for name in requested if name not in PER_LABEL]
+    chosen = [metric] if metric else [name for name in requested if name.endswith("_f1")]
     others = itertools.chain(*(of_labels.get(name) or [name] for name in requested))
     names = tuple(dict.fromkeys([*chosen, *task.metrics, *others]))
     unsuitable = set(names) - {*suitable, *itertools.chain(*of_labels.values())}
@@ -246,7 +234,7 @@ def columns_of(flags: CustomTaskFlags) -> Columns:
 
 def separator_of(flags: CustomTaskFlags) -> str:
     """Returns the separator of an example's labels; "" if it has one label."""
-    return (flags.label_separator or DEFAULT_SEPARATOR) if flags.multi_label else ""
+    return (flags.label_separator or "|") if flags.multi_label else ""
 
 
 def _column(text: Optional[str]) -> Any:

@@ -8,6 +8,7 @@ Dimensions: N examples.
 """
 
 import functools
+import itertools
 import logging
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -39,25 +40,18 @@ from albert.util.flags import describe
 _LOGGER = logging.getLogger("albert")
 
 _THRESHOLD = "decision_threshold"
-_THRESHOLDS = [percent / 100 for percent in range(5, 100, 5)]
-_WITHOUT_THRESHOLD = ("average_precision", "eval_loss")  # metrics of probabilities
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
 
 
 class Prediction(NamedTuple):
     """The prediction for a text or a pair of texts."""
 
-    label: Optional[str]  # the most probable label; None from a regressor
+    # The most probable label; from a model of several labels, a tuple of those that are at least as
+    # probable as the decision threshold; None from a regressor.
+    label: Any
     probabilities: Dict[str, float]  # by label, in the order of the labels; {} from a regressor
     score: Optional[float]  # the regressor's number; None from a classifier
     layers: Optional[int] = None  # after which it was known; None without exit_patience
-
-
-class MultiLabelPrediction(NamedTuple):
-    """The prediction of a model with several labels for a text or a pair of texts."""
-
-    labels: Tuple[str, ...]  # those that are at least as probable as the decision threshold
-    probabilities: Dict[str, float]  # by label, in the order of the labels
 
 
 def find_task(name: str, flags: CustomTaskFlags) -> registry.TaskSpec:
@@ -69,14 +63,14 @@ def find_task(name: str, flags: CustomTaskFlags) -> registry.TaskSpec:
     values = {flag: getattr(flags, flag) for flag in describe(CustomTaskFlags)}
     if name.strip().lower() == registry.CUSTOM:
         return registry.custom_task(**values)
-    metric, metrics = values.pop("metric"), values.pop("metrics")
-    custom_flags = [flag for flag, value in values.items() if value is not None]
+    of_all = ("metric", "metrics")
+    custom_flags = [flag for flag in values if values[flag] is not None and flag not in of_all]
     if custom_flags:
         raise UserError(
             f"--{custom_flags[0]} works only with --task_name={registry.CUSTOM}. Leave it out, or "
             f"replace --task_name={name}."
         )
-    return registry.with_metrics(registry.get_task(name), metric, metrics)
+    return registry.with_metrics(registry.get_task(name), flags.metric, flags.metrics)
 
 
 def describe_layers(layers: Sequence[int]) -> str:
@@ -98,6 +92,7 @@ class ClassifierTask(Task):
     description_name = "classifier.json"
     recorded_flags = ("truncation",)
     heard_flags = ("exit_patience", "exit_threshold", _THRESHOLD)
+    default_threshold = 0.5
     file_flags = {"train": "train_file", "dev": "dev_file"}
     row_names = {2: ("text_a", "label"), 3: ("text_a", "text_b", "label")}
     description_schema = {
@@ -124,16 +119,12 @@ class ClassifierTask(Task):
         self.is_regression = self.declared.is_regression
         # Made once: there may be many labels, and encode gets few examples at a time.
         self._label_ids = {label: number for number, label in enumerate(self.labels or [None])}
-        if flags.class_weights and self.is_regression:
-            raise UserError("--class_weights needs labels, but the task predicts numbers.")
-        if flags.class_weights not in (None, class_weights.BALANCED):
-            class_weights.parse(flags.class_weights, self.labels)
         self.columns = tuple(description.get("columns") or ())
         self.is_multi_label = self.declared.is_multi_label
-        if flags.decision_threshold and not self.is_multi_label:
+        if self.is_multi_label:
+            self.threshold_flag = _THRESHOLD
+        elif flags.decision_threshold:
             raise UserError("--decision_threshold is only for models of several labels.")
-        if self.is_multi_label and flags.early_exit:
-            raise UserError("--early_exit does not work with --multi_label. Leave one of them out.")
         self.has_exits = flags.early_exit or bool(description.get("early_exit"))
         if flags.exit_patience and not self.has_exits:
             raise UserError(
@@ -152,25 +143,26 @@ class ClassifierTask(Task):
         if (flags.do_train or flags.do_eval or reads_test_data) and not flags.data_dir:
             raise UserError("--data_dir must be given: the folder of the data.")
         task = find_task(flags.task_name, flags)
+        if task.is_multi_label and flags.early_exit:
+            raise UserError("--early_exit does not work with --multi_label. Leave one of them out.")
+        if flags.class_weights:
+            class_weights.label_weights(flags.class_weights, task.labels, ())
         if flags.data_dir:
             registry.task_folders(task, flags.data_dir)  # before a model is downloaded
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns what classifier.json says; an export has no heads before the last."""
-        several: Dict[str, Any] = {}
-        if self.is_multi_label:
-            several["label_separator"] = self.declared.label_separator
-            if is_export:
-                several[_THRESHOLD] = self.threshold()
-        return {
+        content = {
             **super().describe(is_export),
             "labels": list(self.labels),
             "is_regression": self.is_regression,
             "is_pair": self.is_pair,
             "early_exit": not is_export if self.has_exits else None,
             "columns": list(self.columns) or None,
-            **several,
         }
+        if self.is_multi_label:
+            content["label_separator"] = self.declared.label_separator
+        return content
 
     # ---- data ----
 
@@ -210,8 +202,8 @@ class ClassifierTask(Task):
     def declare_data(cls, flags: Any, paths: Mapping[str, str]) -> Dict[str, Any]:
         """Writes a task file with the columns and labels of a custom task, unless flags do."""
         is_custom = str(flags.task_name).strip().lower() == registry.CUSTOM
-        is_declared = flags.task_file or (
-            flags.text_a_column and (flags.labels or flags.label_columns)
+        is_declared = (
+            flags.task_file or flags.label_columns or (flags.text_a_column and flags.labels)
         )
         if not is_custom or is_declared or files.is_folder(paths["train"]):
             return {}
@@ -230,9 +222,7 @@ class ClassifierTask(Task):
                 f"The model was trained on {inputs}. If the file has other columns, choose the "
                 "columns of the texts with --columns."
             )
-        example = InputExample("", *parts)
-        example.label = self.declared.no_label
-        return example
+        return InputExample("", *parts)
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
@@ -256,6 +246,7 @@ class ClassifierTask(Task):
             self.name,
             is_raw=True,
             truncation=self.flags.truncation,
+            is_multi_label=self.is_multi_label,
         )
         notes = feature_cache.notes_on(features, f"{length} tokens")
         return feature_cache.Conversion(list(map(record_of, features)), notes)
@@ -266,84 +257,48 @@ class ClassifierTask(Task):
         self, features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         """Builds a dense layer on the pooled output, or one for each layer's."""
-        weights = self._class_weights() if encoder.is_training else None
-        if self.is_multi_label:
-            head = classification_head.multi_label_head(
-                len(self.labels), decision_threshold=self.threshold(), class_weights=weights
+        weights = None
+        if self.flags.class_weights and encoder.is_training:
+            weights = class_weights.label_weights(
+                self.flags.class_weights,
+                self.labels,
+                [example.label for example in self.examples("train")],
+                is_multi_label=self.is_multi_label,
             )
-        else:
-            head = classification_head.classification_head(
-                len(self.labels) or 1,
-                early_exit=self.has_exits,
-                patience=self.flags.exit_patience,
-                threshold=self.flags.exit_threshold,
-                class_weights=weights,
-            )
+        head = classification_head.classification_head(
+            len(self.labels) or 1,
+            early_exit=self.has_exits,
+            patience=self.flags.exit_patience,
+            threshold=self.flags.exit_threshold,
+            class_weights=weights,
+            decision_threshold=self.threshold(),
+        )
         return head(features, encoder)
 
-    def _class_weights(self) -> Optional[List[float]]:
-        """Returns the weight of each label in the training loss; None: all weigh the same."""
-        text = self.flags.class_weights
-        if text != class_weights.BALANCED:
-            return class_weights.parse(text, self.labels) if text else None
-        examples: List[Any] = [example.label for example in self.examples("train")]
+    def merge(self, outputs: Outputs) -> Outputs:
+        """Merges the windows of each example, and decides which of several labels it has."""
+        merged: Any = super().merge(outputs)
         if self.is_multi_label:
-            return class_weights.balanced_presence(examples, self.labels)
-        return class_weights.balanced(examples, self.labels)
-
-    # ---- the threshold of several labels ----
-
-    def threshold(self) -> float:
-        """Returns the lowest probability of a predicted label."""
-        thresholds = (
-            self.flags.decision_threshold,
-            self.metrics.get(_THRESHOLD),
-            self.description.get(_THRESHOLD),
-        )
-        return next((value for value in thresholds if value is not None), 0.5)
-
-    def _decided(self, outputs: Outputs) -> Outputs:
-        """Returns outputs with the predictions by the threshold, int32 [N, C]."""
-        is_predicted = outputs["probabilities"] >= self.threshold()
-        return {**outputs, "predictions": is_predicted.astype(np.int32)}
-
-    def _choose_threshold(self, outputs: Outputs) -> None:
-        """Sets the threshold with the best metric; of equal ones, the one closest to 0.5."""
-        metric = "micro_f1" if self.best_metric in _WITHOUT_THRESHOLD else self.best_metric
-        ranks = {}
-        for threshold in _THRESHOLDS:
-            self.metrics = {_THRESHOLD: threshold}
-            scored = _predictions(self._decided(outputs))
-            (score,) = metrics.compute([metric], scored, self.labels).values()
-            ranks[threshold] = score, -abs(threshold - 0.5)
-        self.metrics = {_THRESHOLD: max(ranks, key=ranks.__getitem__)}
+            decisions = merged["probabilities"] >= self.threshold()
+            merged["predictions"] = decisions.astype(np.int32)
+        return merged
 
     def label_pairs(
         self, examples: Sequence[InputExample], outputs: Outputs
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Returns (labels, predictions), as label indices [N]; of several labels 0 or 1, [N, C]."""
-        if not self.is_multi_label:
-            return super().label_pairs(examples, outputs)
-        decided = self._decided(outputs)
-        return decided["label_ids"], decided["predictions"]
+        return outputs["label_ids"], outputs["predictions"]
 
-    # ---- answers ----
-
-    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Any]:
+    def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Prediction]:
         """Returns the label, the labels or the number of each example."""
-        predictions: List[Any] = []
-        if self.is_multi_label:
-            decided = self._decided(outputs)["predictions"]
-            for row, is_predicted in zip(outputs["probabilities"].tolist(), decided):
-                labels = tuple(
-                    self.labels[number] for number in np.flatnonzero(is_predicted).tolist()
-                )
-                predictions.append(MultiLabelPrediction(labels, dict(zip(self.labels, row))))
-            return predictions
+        predictions = []
+        rows = outputs["probabilities"].tolist()
         layers = outputs.get("layers", np.full(len(examples), None))
-        for row, layer in zip(outputs["probabilities"].tolist(), layers.tolist()):
+        for row, layer, answer in zip(rows, layers.tolist(), outputs["predictions"]):
             shares = dict(zip(self.labels, row))  # {} of a regressor
-            label = max(shares, key=shares.get, default=None)
+            label: Any = max(shares, key=shares.get, default=None)
+            if self.is_multi_label:
+                label = tuple(itertools.compress(self.labels, answer))
             predictions.append(Prediction(label, shares, None if shares else row[0], layer))
         return predictions
 
@@ -362,15 +317,17 @@ class ClassifierTask(Task):
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
-        more = {}
+        chosen = {}
         if self.is_multi_label:
             if self.flags.decision_threshold is None:
-                self._choose_threshold(outputs)
-            outputs, more = self._decided(outputs), {_THRESHOLD: self.threshold()}
+                best = metrics.best_threshold(self.best_metric, _predictions(outputs), self.labels)
+                self.metrics = {_THRESHOLD: best}
+                self.merge(outputs)  # the outputs are kept, also as those of the best checkpoint
+            chosen = {_THRESHOLD: self.threshold()}
         measured = metrics.compute(self._metrics, _predictions(outputs), self.labels)
         if "layers" in outputs:
             measured["mean_layers"] = float(np.mean(outputs["layers"]))
-        return {**measured, **more, **self._exits()}
+        return {**measured, **chosen, **self._exits()}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
@@ -380,7 +337,6 @@ class ClassifierTask(Task):
             _LOGGER.info("%s", describe_layers(outputs["layers"].tolist()))
         if self.is_multi_label:
             _LOGGER.info("A label is predicted if it is at least %g probable.", self.threshold())
-            outputs = self._decided(outputs)
         if split == _PREDICT_FILE:
             stem = os.path.splitext(os.path.basename(self.flags.predict_file))[0]
             return predictions.result_files(self.declared, examples, outputs, suffix=f"_{stem}")

@@ -236,8 +236,6 @@ GLUE_TASKS = tuple(task.name for task in GLUE)
 CHINESE_TASKS = tuple(task.name for task in CHINESE)
 TASKS: Dict[str, TaskSpec] = {task.name: task for task in GLUE + CHINESE}
 CUSTOM = "custom"
-MULTI_LABEL_METRICS = ("micro_f1", "macro_f1", "samples_f1", "exact_match", "average_precision")
-DEFAULT_SEPARATOR = "|"  # between an example's labels
 
 
 def get_task(name: str) -> TaskSpec:
@@ -263,18 +261,16 @@ def described_task(description: Mapping[str, Any]) -> TaskSpec:
         return TASKS[name]
     separator = description.get("label_separator") or ""
     columns = {True: (_PAIR,), False: (_TEXT,), None: (_PAIR, _TEXT)}[description.get("is_pair")]
-    metrics: Tuple[str, ...] = ("eval_accuracy",) if labels else ("pearson",)
     if separator:
         columns = tuple(each._replace(label=("labels", *LABEL_NAMES)) for each in columns)
-        metrics = MULTI_LABEL_METRICS
     numbered = {str(number): label for number, label in enumerate(labels)}
-    return TaskSpec(
+    task = TaskSpec(
         name,
         labels,
         _epochs(3, 32, 2e-5),
         folders=(name,),
         columns=columns,
-        metrics=metrics,
         label_aliases=numbered if numbered.keys().isdisjoint(labels) else {},
         label_separator=separator,
     )
+    return task._replace(metrics=task.suitable_metrics)

@@ -8,7 +8,7 @@ outcome = fine_tuning.run(flags, SquadV1)
 import functools
 import logging
 import os
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -145,10 +145,6 @@ class SquadTask(Task):
         spans = decoding.find_spans(outputs, windows, flags)
         return decoding.best_answers(examples, windows, [spans], n_best_size=flags.n_best_size)
 
-    def threshold(self) -> Optional[float]:
-        """Returns the null score above which an answer is empty; None: no threshold."""
-        return None
-
     def decode(self, examples: Sequence[SquadExample], outputs: Outputs) -> List[decoding.Answer]:
         """Returns the answer to each question; empty if the null score is above the threshold."""
         return decoding.with_threshold(self.best_answers(examples, outputs), self.threshold())
@@ -227,6 +223,7 @@ class SquadV2(SquadTask):
     name = published_name = "squad_v2"
     heard_flags = (*decoding.Limits._fields, _THRESHOLD)
     recorded_flags = (*_LENGTHS, *decoding.Limits._fields)
+    threshold_flag = _THRESHOLD  # the null score above which an answer is empty
     description_schema = {_THRESHOLD: (float, None)}
     has_impossible = True
 
@@ -235,20 +232,6 @@ class SquadV2(SquadTask):
         if "p_mask" not in features:  # in an exported model
             features = dict(features, p_mask=head.answer_mask(features))
         return head.v2_head(features, encoder, self.flags)
-
-    def describe(self, is_export: bool = False) -> Dict[str, Any]:
-        """Returns the values of squad.json; for an exported model, also the threshold."""
-        threshold = {_THRESHOLD: self.threshold()} if is_export else {}
-        return {**super().describe(is_export), **threshold}
-
-    def threshold(self) -> float:
-        """Returns the null score above which an answer is empty."""
-        thresholds = (
-            self.flags.null_score_diff_threshold,
-            self.metrics.get(_THRESHOLD),
-            self.description.get(_THRESHOLD),
-        )
-        return next((value for value in thresholds if value is not None), 0.0)
 
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
         """Returns the scores and the threshold: the flag, or the threshold with the best F1."""

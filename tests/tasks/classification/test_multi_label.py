@@ -14,9 +14,9 @@ import tensorflow.compat.v1 as tf
 
 import albert
 from albert.commands import predict
-from albert.tasks.classification import class_weights, examples, registry
+from albert.tasks.classification import examples, registry
 from albert.tasks.classification import head as classification_head
-from albert.tasks.classification.task import ClassifierTask, MultiLabelPrediction
+from albert.tasks.classification.task import Prediction
 from albert.training import metrics
 from tests.support import classification_data, graphs, parquet_files, read_json, training_scripts
 from tests.support import fine_tuned_models as models
@@ -39,8 +39,8 @@ def labels_in(task, path):
 # ---- reading ----
 
 CELLS = "text\tlabels\na\tlove it| joy\nb\t\nc\tfear\n"
-COLUMNS = "joy\ttext\tfear\tl\n1\ta\t0\t1.0\n0\tb\t0\t0\n0\tc\t1\t0.0\n"
-NUMBERS = ["0", "2", "3"]
+IN_COLUMNS = {"labels": None, "label_columns": ",".join(LABELS)}
+COLUMNS = "joy\ttext\tfear\tlove it\n1\ta\t0\t1.0\n0\tb\t0\t0\n0\tc\t1\t0.0\n"
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,14 @@ NUMBERS = ["0", "2", "3"]
             "train.csv",
             'text,labels\na,"love it, joy"\nb,\nc,fear\n',
         ),
-        ({"label_columns": "joy,fear,l"}, "train.tsv", COLUMNS),
-        ({"text_a": 1, "label_columns": NUMBERS}, "train.tsv", COLUMNS),
-        ({"text_a": 1, "label_columns": NUMBERS}, "train.tsv", COLUMNS.split("\n", 1)[1]),
+        (IN_COLUMNS, "train.tsv", COLUMNS),
+        ({"text_a": 1, **IN_COLUMNS}, "train.tsv", COLUMNS),
         (
-            {"label_columns": "joy,fear,l"},
+            IN_COLUMNS,
             "train.jsonl",
-            '{"text": "a", "joy": true, "fear": false, "l": 1}\n'
-            '{"text": "b", "joy": 0, "fear": 0, "l": 0}\n'
-            '{"text": "c", "joy": 0, "fear": 1, "l": 0}',
+            '{"text": "a", "joy": true, "fear": false, "love it": 1}\n'
+            '{"text": "b", "joy": 0, "fear": 0, "love it": 0}\n'
+            '{"text": "c", "joy": 0, "fear": 1, "love it": 0}',
         ),
         (
             {"label": "labels"},
@@ -92,18 +91,17 @@ def test_labels_are_numbers_in_parquet(tmp_path):
 def test_text_to_predict_needs_no_labels(tmp_path):
     path = tmp_path / "test.tsv"
     path.write_text("text\na\n")
-    task = declare(label_columns="joy,fear,l")
     for split in ("test", ""):
-        (example,) = examples.read_file(task, str(path), split).examples
-        assert example.label == ()
+        (example,) = examples.read_file(declare(**IN_COLUMNS), str(path), split).examples
+        assert example.label is None
 
 
 @pytest.mark.parametrize(
     "fields, text, named",
     [
         ({"label": "labels"}, "text\tlabels\na\tjoy|fea\n", "train.tsv:2: .*'joy.fea'.*joy, fear"),
-        ({"label_columns": "joy,fear,l"}, COLUMNS + "2\tx\t0\t0\n", "train.tsv:5: joy is '2'"),
-        ({"label_columns": "joy,fear,love"}, COLUMNS, "train.tsv:1: .*columns.*love"),
+        (IN_COLUMNS, COLUMNS + "2\tx\t0\t0\n", "train.tsv:5: joy is '2'"),
+        ({**IN_COLUMNS, "label_columns": "joy,love"}, COLUMNS, "train.tsv:1: .*no columns love[.]"),
     ],
 )
 def test_wrong_labels_are_named(fields, text, named, tmp_path):
@@ -115,8 +113,7 @@ def test_wrong_labels_are_named(fields, text, named, tmp_path):
 @pytest.mark.parametrize(
     "fields, named",
     [
-        ({"label_columns": "joy,fear"}, "2 label_columns for 3 labels"),
-        ({"label_columns": "joy,fear,l", "multi_label": False}, "multi_label"),
+        ({"label_columns": list(LABELS)}, "--label_columns alone"),
         ({"labels": "regression"}, "regression.*two"),
         ({"metric": "eval_accuracy"}, "eval_accuracy.*micro_f1"),
     ],
@@ -127,35 +124,32 @@ def test_wrong_settings_are_named(fields, named):
 
 
 def test_columns_name_the_labels():
-    task = declare(labels=None, label_columns=["joy", "fear"])
-    assert (task.labels, task.columns[0].label_columns) == (("joy", "fear"),) * 2
+    task = declare(multi_label=None, **IN_COLUMNS)
+    assert (task.labels, task.columns[0].label) == (LABELS, list(LABELS))
     assert task.metrics[:2] == ("micro_f1", "macro_f1")
 
 
 # ---- the model ----
 
 
-@pytest.mark.parametrize("weights", [None, [3.0, 1.0, 0.5]])
+@pytest.mark.parametrize("weights", [None, [[1.0, 3.0], [0.5, 2.0], [2.0, 0.5]]])
 def test_loss_is_the_mean_binary_cross_entropy(weights, monkeypatch):
     logits = np.float32([[2, -1, 0.5], [-3, 30, -20]])
     labels = np.array([[1, 0, 1], [0, 0, 1]])
     monkeypatch.setattr(classification_head, "_make_head", lambda *_: lambda pooled: pooled)
     monkeypatch.setattr(classification_head, "_encode", lambda *_: tf.constant(logits))
-    head = classification_head.multi_label_head(3, decision_threshold=0.6, class_weights=weights)
+    head = classification_head.classification_head(3, decision_threshold=0.6, class_weights=weights)
     with graphs.new_session() as session:
-        output = head({"label_ids": tf.constant(labels)}, types.SimpleNamespace())
+        output = head({"label_ids": tf.constant(labels)}, types.SimpleNamespace(is_training=True))
         loss, outputs = session.run([output.per_example_loss, output.outputs])
     probabilities = 1 / (1 + np.exp(-logits.astype(np.float64)))
-    present, absent = np.logaddexp(0, -logits), np.logaddexp(0, logits)
-    expected = np.where(labels, present * np.array(weights or 1), absent).mean(axis=1)
+    losses = np.where(labels, np.logaddexp(0, -logits), np.logaddexp(0, logits))
+    if weights:
+        losses *= np.array(weights)[range(3), labels]
+    expected = losses.mean(axis=1)
     np.testing.assert_allclose(loss, expected, rtol=1e-5)
     np.testing.assert_allclose(outputs["probabilities"], probabilities, atol=1e-6)
     assert outputs["predictions"].tolist() == (probabilities >= 0.6).astype(int).tolist()
-
-
-def test_balanced_weights_are_examples_without_by_examples_with_the_label():
-    present = [("a", "b"), ("a",), (), ("b", "a")]
-    assert class_weights.balanced_presence(present, ["a", "b", "c"]) == [1 / 3, 1.0, 4.0]
 
 
 def random_outputs():
@@ -197,6 +191,8 @@ def test_metrics_are_those_of_scikit_learn_at_the_best_threshold(task):
     expected["average_precision"] = sklearn.metrics.average_precision_score(labels, scores)
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     right, decided = task.label_pairs([], outputs)
+    matrix = metrics.confusion_matrix(LABELS, right, decided)["matrices"]["joy"]
+    assert matrix == sklearn.metrics.confusion_matrix(labels[:, 0], predicted[:, 0]).tolist()
     report = metrics.classification_report(LABELS, right, decided)
     assert report.split()[4:7] == ["joy", *(f"{value:.4f}" for value in _of_joy(labels, predicted))]
 
@@ -209,16 +205,16 @@ def _of_joy(labels, predicted):
 def test_prediction_has_labels_from_the_threshold_on(task):
     task.metrics = {"decision_threshold": 0.25}
     rows = np.float32([[0.25, 0.2, 0.9], [0.1, 0.1, 0.1]])
-    first, second = task.decode([], {"probabilities": rows})
-    assert (first.labels, second.labels) == (("joy", "love it"), ())
+    first, second = task.decode([None] * 2, task.merge({"probabilities": rows}))
+    assert (first.label, second.label) == (("joy", "love it"), ())
     assert first.probabilities == dict(zip(LABELS, rows[0].tolist()))
     assert task.describe(is_export=True)["decision_threshold"] == 0.25
 
 
 def test_prediction_is_a_line_of_labels():
-    prediction = MultiLabelPrediction(("a", "c"), {"a": 0.75, "b": 0.0, "c": 1.0})
+    prediction = Prediction(("a", "c"), {"a": 0.75, "b": 0.0, "c": 1.0}, None)
     line = json.loads(predict.format_prediction(prediction, "jsonl"))
-    assert line == {"labels": ["a", "c"], "probabilities": prediction.probabilities}
+    assert line == {"label": ["a", "c"], "probabilities": prediction.probabilities}
     expected = "a;c\t0.750000\t0.000000\t1.000000"
     assert predict.format_prediction(prediction, "tsv", separator=";") == expected
 
@@ -276,7 +272,9 @@ def test_f1_is_that_of_scikit_learn_on_the_written_predictions(trained):
     expected = sklearn.metrics.log_loss(gold(folder).ravel(), probabilities.ravel())
     assert outcome.metrics["eval_loss"] == pytest.approx(expected, rel=1e-4)
     assert "samples avg" in (run / "classification_report.txt").read_text()
-    assert not (run / "confusion_matrix.json").exists()
+    matrices = sklearn.metrics.multilabel_confusion_matrix(gold(folder), predicted)
+    confusion = read_json(run / "confusion_matrix.json")
+    assert list(confusion["matrices"].values()) == matrices[[1, 0, 2]].tolist()
 
 
 @pytest.mark.slow
@@ -290,12 +288,12 @@ def test_threshold_is_used_by_loaded_models_and_exports(trained):
         assert model.task.threshold() == threshold
         found = model.predict(texts)
     lines = (run / "submit_results_dev.tsv").read_text().splitlines()[1:]
-    assert [line.split("\t")[1] for line in lines] == ["|".join(item.labels) for item in found]
+    assert [line.split("\t")[1] for line in lines] == ["|".join(item.label) for item in found]
     with albert.load(str(run), decision_threshold=0.99) as model:
         strict = model.predict(texts)
-    assert sum(len(item.labels) for item in strict) < sum(len(item.labels) for item in found)
+    assert sum(len(item.label) for item in strict) < sum(len(item.label) for item in found)
     served = models.serve(str(description.parents[1]), "ids", _served(run, texts[:8]))
-    expected = [[int(label in item.labels) for label in item.probabilities] for item in found[:8]]
+    expected = [[int(label in item.label) for label in item.probabilities] for item in found[:8]]
     assert served["predictions"].tolist() == expected
 
 
@@ -318,7 +316,7 @@ def test_evaluation_is_done_once_for_a_threshold(trained):
 
 
 def test_early_exit_is_refused(tmp_path):
-    folder = models.write_classifier(tmp_path, labels=LABELS, description={"label_separator": "|"})
+    write_data(tmp_path)
+    flags = "--do_train --task_name=custom --text_a_column=words --label_columns=king,bird"
     with pytest.raises(ValueError, match="--early_exit.*--multi_label"):
-        models.open_folder(folder, early_exit=True)
-    assert ClassifierTask.heard_flags[-1] == "decision_threshold"
+        training_scripts.run("run_classifier", tmp_path, tmp_path / "out", f"{flags} --early_exit")
