@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.data import parquet, record_files, rows
-from albert.formats import checkpoints
+from albert.formats import model_paths
 from albert.pretraining_data import documents
 from albert.pretraining_data.flags import JobFlags
 from albert.tasks.classification import registry
@@ -77,7 +77,7 @@ def test_ending_may_be_in_capitals(tmp_path):
 LISTERS = {
     "parquet": lambda folder: parquet.find(f"{folder}/*.parquet"),
     "task": lambda folder: registry.task_folders(registry.get_task("mrpc"), folder),
-    "checkpoints": checkpoints.list_checkpoints,
+    "checkpoints": model_paths.list_checkpoints,
     "text": lambda folder: documents.find_text_files(folder, "input_file"),
     "pattern": lambda folder: files.expand_patterns(f"{folder}/*", "input_file"),
     "flag": lambda folder: flags.make(JobFlags, input_file=f"{folder}/{ODD_NAME}"),

@@ -17,6 +17,7 @@ import statistics
 import sys
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from albert.training import run_files
 from albert.util import cli, files, json_files, wording
 from albert.util.errors import UserError, needing
 from albert.util.flags import BaseFlags, flag
@@ -65,22 +66,20 @@ class RunHistory(NamedTuple):
 
 def read_history(folder: str) -> RunHistory:
     """Returns the history of a run. Raises UserError if there is none, or a file is damaged."""
-    from albert.training import evaluation, fine_tuning, hooks
-
-    names = (hooks.CURVE_NAME, fine_tuning.SUMMARY_NAME, fine_tuning.CONFUSION_NAME)
+    names = (run_files.CURVE_NAME, run_files.SUMMARY_NAME, run_files.CONFUSION_NAME)
     curve, summary, matrix = (os.path.join(folder, name) for name in names)
     exists = files.exists
-    training = _curves(hooks.read_curve(curve) if exists(curve) else [])
-    results = evaluation.read_results(folder)
+    training = _curves(run_files.read_curve(curve) if exists(curve) else [])
+    results = run_files.read_results(folder)
     evaluated = _curves({"step": result.step, **result.metrics} for result in results)
     if not training and not evaluated:
         raise UserError(
-            f"{folder} has neither {names[0]} nor {evaluation.LEDGER_NAME}. Give an --output_dir."
+            f"{folder} has neither {names[0]} nor {run_files.LEDGER_NAME}. Give an --output_dir."
         )
-    best_step = evaluation.read_ledger(folder).get("best_step")
+    best_step = run_files.read_ledger(folder).get("best_step")
     metric = next((name for name in sorted(evaluated) if "accuracy" in name), "loss")
     if exists(summary):
-        metric = fine_tuning.read_summary(summary)["metric"]
+        metric = run_files.read_summary(summary)["metric"]
     confusion = json_files.read(matrix, _CONFUSION) if exists(matrix) else {}
     return RunHistory(folder, training, evaluated, _short(metric), best_step, confusion)
 

@@ -1,13 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Finds, reads and writes checkpoints, describes damage, and compares a model with a checkpoint.
+"""Reads and writes checkpoints, describes damage, and compares a model with a checkpoint.
 
 A checkpoint's index has a checksum of each value. TensorFlow checks it whenever it reads a value.
 """
 
 import contextlib
 import glob
-import os
 import re
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -15,17 +14,16 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import optimization
+from albert.formats import model_paths
 from albert.runtimes import compat
 from albert.util import files, wording
 from albert.util.errors import UserError
 
-BEST_CHECKPOINT = "model.ckpt-best"
 # Optimizer slots of each variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
 _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *optimization.LossScale.NAMES)
 # TensorFlow raises these for damaged checkpoints; 2.15 raises IndexError for a truncated file.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
-_PATTERN = re.compile(r"[*?[\\]")
 # Errors that do not prove damage. In TensorFlow 2.15, only the message shows the difference.
 _UNREACHABLE = re.compile(
     "(?i)permission.?denied|unauth|not authorized|forbidden|unavailable|deadline|timed? ?out"
@@ -35,88 +33,11 @@ _UNREACHABLE = re.compile(
 Values = Dict[str, np.ndarray]  # the variables of a model by name
 
 
-class Checkpoint(NamedTuple):
-    """A checkpoint and the training step it was written at."""
-
-    step: int
-    path: str  # prefix, without .index
-
-
-def list_checkpoints(output_dir: str) -> List[Checkpoint]:
-    """Returns the checkpoints model.ckpt-<step> in a folder, by step; [] without a folder.
-
-    Raises UserError if TensorFlow would read the folder's name as a pattern.
-    """
-    check_name(output_dir)
-    steps = (re.match(r"model\.ckpt-(\d+)$", name) for name in checkpoint_names(output_dir))
-    prefix = os.path.join(output_dir, "model.ckpt-")
-    return sorted(Checkpoint(int(step[1]), prefix + step[1]) for step in steps if step)
-
-
-def resolve(path: str) -> str:
-    """Returns the prefix of a checkpoint.
-
-    Args:
-      path: a prefix; the path of its .index, .meta or .data file; or a folder. In a folder, the
-        order is model.ckpt-best, the checkpoint that the file `checkpoint` names, the newest
-        model.ckpt-<step>, and the only checkpoint.
-
-    Raises:
-      UserError: there is no checkpoint, or several and no rule to choose.
-    """
-    path = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", os.path.expanduser(str(path)).rstrip("/"))
-    is_folder = files.is_folder(path)
-    folder, name = (path, "") if is_folder else os.path.split(path)
-    present, candidates = checkpoint_names(folder or "."), [name]
-    if is_folder:
-        newest = list_checkpoints(path)[-1:]
-        candidates = [BEST_CHECKPOINT, named_in_state(path)]
-        if newest:
-            candidates.append(os.path.basename(newest[0].path))
-        elif len(present) == 1:
-            candidates += present
-    for name in candidates:
-        if name in present:
-            return os.path.join(folder, name)
-    raise UserError(
-        f"There is no checkpoint {path!r}. Give a path prefix, or a folder with {BEST_CHECKPOINT} "
-        f"or one checkpoint. Checkpoints in {folder!r}: {wording.listed(present)}."
-    )
-
-
-def check_name(path: str) -> None:
-    """Raises UserError if TensorFlow would read a checkpoint's path as a pattern."""
-    if _PATTERN.search(path):
-        raise UserError(
-            f"{path!r} has one of the characters * ? [ \\ in its name, and TensorFlow reads no "
-            "checkpoints there. Rename the folder."
-        )
-
-
 def open_reader(checkpoint: str) -> Any:
     """Returns TensorFlow's reader of a checkpoint; UserError if its files are pipes."""
     for path in [f"{checkpoint}.index", *glob.glob(f"{glob.escape(checkpoint)}.data-*")]:
         files.check_regular(path)
     return tf.train.load_checkpoint(checkpoint)
-
-
-def checkpoint_names(folder: str) -> List[str]:
-    """Returns the names of the complete checkpoints in a folder; [] without a folder.
-
-    The .index file proves that a checkpoint is complete: it is written last and deleted first.
-    """
-    names = files.names_in(folder)
-    return [name[: -len(".index")] for name in names if name.endswith(".index")]
-
-
-def named_in_state(folder: str) -> str:
-    """Returns the checkpoint's name in the file `checkpoint`; "" if there is none."""
-    files.check_regular(os.path.join(folder, "checkpoint"))
-    try:
-        state = tf.train.get_checkpoint_state(folder)
-    except ValueError:  # the file is empty or binary
-        state = None
-    return os.path.basename(state.model_checkpoint_path) if state else ""
 
 
 def is_optimizer_state(name: str) -> bool:
@@ -177,7 +98,7 @@ def find_damage(
     Raises:
       ValueError: the files cannot be reached, so it is unknown whether they are damaged.
     """
-    check_name(checkpoint)
+    model_paths.check_name(checkpoint)
     name = None
     try:
         reader = open_reader(checkpoint)

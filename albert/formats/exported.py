@@ -5,7 +5,7 @@
     program = open_program("export/mrpc/onnx/model.onnx")
     program.run({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
 
-In a model's folder, such a file replaces the checkpoint.
+In a model's folder, such a file replaces the checkpoint (see `model_paths`).
 """
 
 import json
@@ -25,20 +25,6 @@ from albert.util.errors import UserError
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 EXAMPLE_NAME = "example.json"
 _EXAMPLE = ["Who went home?", "The old man went home."]
-# (format, --quantize) -> path in the folder, which has one of the files.
-PATHS = {
-    ("onnx", "none"): "onnx/model.onnx",
-    ("onnx", "int8"): "onnx/model_quantized.onnx",
-    ("tflite", "none"): "model.tflite",
-    ("tflite", "int8"): "model.tflite",
-}
-_OLD_PATH = "model.onnx"
-
-
-def find(folder: str) -> Optional[str]:
-    """Returns the file of an exported model in a folder; None if there is none."""
-    paths = [os.path.join(folder, name) for name in (*PATHS.values(), _OLD_PATH)]
-    return next((path for path in paths if files.exists(path)), None)
 
 
 def is_program(checkpoint: Optional[str]) -> bool:

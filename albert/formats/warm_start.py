@@ -21,7 +21,7 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
-from albert.formats import checkpoints
+from albert.formats import checkpoints, model_paths
 from albert.formats.checkpoints import Entry, match_variables
 from albert.runtimes import compat
 from albert.util import wording
@@ -60,7 +60,7 @@ def warm_start(
     are never loaded. To restore them, resume in the same output_dir.
 
     Args:
-      init_checkpoint: see `checkpoints.resolve`.
+      init_checkpoint: see `model_paths.resolve`.
       variables: the model's variables, usually tf.trainable_variables().
       init_from_group0: initialize every layer group (and each inner group that the checkpoint
         lacks) from the checkpoint's group 0.
@@ -70,7 +70,7 @@ def warm_start(
     Raises:
       UserError: the checkpoint is missing or unreadable, or does not fit the model.
     """
-    checkpoint = checkpoints.resolve(init_checkpoint)
+    checkpoint = model_paths.resolve(init_checkpoint)
     entries, unused = match_variables(
         checkpoint,
         variables,

@@ -24,7 +24,7 @@ from albert.configs.shared_flags import PRECISIONS, EncoderFlags
 from albert.data import feature_cache
 from albert.data.packing import POSITIONS, SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
-from albert.formats import checkpoints, exported, model_vocabulary
+from albert.formats import exported, model_paths, model_vocabulary
 from albert.formats.model_folder import PretrainedModel
 from albert.formats.warm_start import Tensors
 from albert.models import inference, released
@@ -69,7 +69,7 @@ def find_model(
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))
     else:
-        checkpoint = checkpoints.resolve(checkpoint)
+        checkpoint = model_paths.resolve(checkpoint)
     path = model_flags.albert_config_file or ""
     return PretrainedModel(config, checkpoint, tokenizer, longest, vocabulary, path)
 

@@ -11,10 +11,11 @@ import pathlib
 import shutil
 from typing import Mapping, Optional, Sequence
 
-from albert import modeling, tokenization
+from albert import tokenization
+from albert.configs import model_config
 from albert.downloads import archives, verified_cache
 from albert.downloads.flags import USUAL, Source, TransferFlags
-from albert.formats import albert_zh, model_folder, model_vocabulary
+from albert.formats import model_paths, model_vocabulary
 from albert.formats.model_vocabulary import Vocabulary
 from albert.models.flags import (
     ALBERT_ZH_URL,
@@ -24,7 +25,6 @@ from albert.models.flags import (
     Release,
     find_release,
 )
-from albert.runtimes import hub_module
 from albert.util import files
 from albert.util.errors import UserError
 from albert.util.flags import AnyFlags
@@ -70,10 +70,12 @@ def obtain(
     def make(paths: Sequence[str], new_folder: str) -> None:
         unpacked = os.path.join(new_folder, ".archive") if release.is_albert_zh else new_folder
         archives.unpack(paths[0], unpacked)
-        model_files = model_folder.find_model_files(_model_folder(unpacked))
+        model_files = model_paths.find_model_files(_model_folder(unpacked))
         if release.is_albert_zh:
+            from albert.formats import albert_zh
+
             albert_zh.convert(
-                modeling.AlbertConfig.from_json_file(model_files["albert_config_file"]),
+                model_config.AlbertConfig.from_json_file(model_files["albert_config_file"]),
                 model_files["init_checkpoint"],
                 os.path.join(new_folder, release.folder),
                 vocabulary=Vocabulary("vocab_file", model_files["vocab_file"], do_lower_case=True),
@@ -108,7 +110,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
         vocabularies, because pretraining uses the vocabulary of its records.
 
     Raises:
-      UserError: see `local_folder`, `model_folder.find_model_files` and `hub_module.read`.
+      UserError: see `local_folder`, `model_paths.find_model_files` and `hub_module.read`.
     """
     values = flags.to_dict()
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
@@ -117,7 +119,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
         return resolve_model_files(flags.fill_in(init_checkpoint=local_folder(checkpoint)))
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values
-    parts = ("init_checkpoint", *model_folder.FILE_PATTERNS)
+    parts = ("init_checkpoint", *model_paths.FILE_PATTERNS)
     chosen = {name: values[name] for name in parts if values.get(name)}
     if module:
         origin, model_files = module, _module_files(module, chosen)
@@ -125,7 +127,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
         folder = folder and local_folder(folder)
         is_folder = checkpoint and files.is_folder(checkpoint)
         origin = folder or (checkpoint if is_folder else os.path.dirname(checkpoint) or ".")
-        model_files = model_folder.find_model_files(origin, chosen, with_vocabulary=has_tokenizer)
+        model_files = model_paths.find_model_files(origin, chosen, with_vocabulary=has_tokenizer)
     else:
         return flags
     do_lower_case = values.get("do_lower_case")
@@ -147,10 +149,12 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     return flags.fill_in(**changes)
 
 
-def _module_files(handle: str, chosen: Mapping[str, str]) -> model_folder.ModelFiles:
+def _module_files(handle: str, chosen: Mapping[str, str]) -> model_paths.ModelFiles:
     """Returns a module's files, and its do_lower_case if its vocabulary is used."""
+    from albert.runtimes import hub_module
+
     config, checkpoint, path, do_lower_case = hub_module.read(handle)
-    model_files: model_folder.ModelFiles = {
+    model_files: model_paths.ModelFiles = {
         "albert_config_file": config,
         "init_checkpoint": checkpoint,
     }

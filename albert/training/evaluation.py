@@ -27,39 +27,31 @@ from typing import (
     NamedTuple,
     Optional,
     Set,
-    Tuple,
 )
 
 import tensorflow.compat.v1 as tf
 
 from albert.formats import checkpoints
-from albert.formats.checkpoints import BEST_CHECKPOINT, list_checkpoints
+from albert.formats.model_paths import BEST_CHECKPOINT, list_checkpoints
+from albert.training.run_files import (
+    IDENTITY_SCHEMA,
+    LEDGER_NAME,
+    METRICS_SCHEMA,
+    STEM,
+    Evaluation,
+    rank_of,
+    read_ledger,
+    read_results,
+)
 from albert.util import files, folder_lock, json_files, provenance
 from albert.util.errors import UserError
 
-_STEM = "eval_results"
-LEDGER_NAME = f"{_STEM}.json"
-
-_METRICS: Dict[Any, Any] = {str: json_files.NUMBER}
-_IDENTITY = (str, dict, None)  # dict: written by an older version, so evaluate again
-_LEDGER = {
-    "fingerprint": dict,
-    "best_step": (json_files.COUNT, None),
-    "results": [{"step": json_files.COUNT, "checkpoint": _IDENTITY, "metrics": _METRICS}],
-}
-_SINGLE = {"checkpoint": (str, None), "identity": _IDENTITY, **_METRICS}
+_SINGLE = {"checkpoint": (str, None), "identity": IDENTITY_SCHEMA, **METRICS_SCHEMA}
 _POLL_SECONDS = 10.0
 
 _LOGGER = logging.getLogger("albert")
 
 EvaluateFn = Callable[[str], Mapping[str, float]]  # checkpoint path -> {metric: number}
-
-
-class Evaluation(NamedTuple):
-    """The metrics of the checkpoint of one step."""
-
-    step: int
-    metrics: Dict[str, float]
 
 
 class EvaluationSummary(NamedTuple):
@@ -103,23 +95,6 @@ def _copy(source: str, target: str) -> None:
 # ---- the ledger ----
 
 
-def read_results(output_dir: str) -> List[Evaluation]:
-    """Returns a folder's results in step order; UserError if another program wrote the file."""
-    results = read_ledger(str(output_dir))["results"]
-    return [Evaluation(result["step"], result["metrics"]) for result in results]
-
-
-def read_ledger(output_dir: str) -> Dict[str, Any]:
-    """Returns the content of eval_results.json; without results if there is none."""
-    path = os.path.join(output_dir, LEDGER_NAME)
-    ledger = json_files.read(
-        path, _LEDGER, missing={"fingerprint": {}, "best_step": None, "results": []}
-    )
-    for result in ledger["results"]:
-        result["metrics"] = json_files.numbers(result["metrics"])
-    return ledger
-
-
 def set_aside(output_dir: str) -> None:
     """Moves the results and best checkpoint of an earlier, deleted training to a new folder."""
     if not files.exists(os.path.join(output_dir, LEDGER_NAME)):
@@ -128,7 +103,7 @@ def set_aside(output_dir: str) -> None:
         folder = files.unused_name(os.path.join(output_dir, "results"))
         files.make_folders(folder)
         # Move the results last, because they prove that the other files are ours.
-        for pattern in (f"{BEST_CHECKPOINT}.*", "run_summary.json", f"{_STEM}.*"):
+        for pattern in (f"{BEST_CHECKPOINT}.*", "run_summary.json", f"{STEM}.*"):
             for path in files.glob(os.path.join(output_dir, pattern)):
                 files.rename(path, os.path.join(folder, os.path.basename(path)))
     _LOGGER.info("Moved the results of an earlier training to %s.", folder)
@@ -157,8 +132,6 @@ def _in_short(metrics: Mapping[str, Any]) -> str:
 
 
 # ---- evaluation of all checkpoints ----
-
-LOSSES = ("MSE", "eval_loss")  # metrics whose lowest value is the best
 
 
 class _Rules(NamedTuple):
@@ -236,13 +209,6 @@ def evaluate_checkpoints(
     return EvaluationSummary(results, None, None, evaluated)
 
 
-def rank_of(metrics: Mapping[str, Any], best_metric: str) -> Tuple[float, ...]:
-    """Returns a sort key that is highest for the best checkpoint: the metric, then minus loss."""
-    value = metrics.get(best_metric, math.nan) * (-1 if best_metric in LOSSES else 1)
-    gain = -metrics.get("loss", metrics.get("eval_loss", math.nan))
-    return tuple(number if math.isfinite(number) else -math.inf for number in (value, gain))
-
-
 def _evaluate_new(
     folder: str, rules: _Rules, evaluate_fn: EvaluateFn, *, corrupt: Set[str]
 ) -> List[int]:
@@ -287,7 +253,7 @@ def _comparable_results(folder: str, fingerprint: Mapping[str, Any]) -> Dict[int
 
     Raises UserError if another program wrote model.ckpt-best.
     """
-    ledger, stem = read_ledger(folder), os.path.join(folder, _STEM)
+    ledger, stem = read_ledger(folder), os.path.join(folder, STEM)
     results = {result["step"]: result for result in ledger["results"]}
     is_ours = results or files.exists(f"{stem}.txt")
     copy = os.path.join(folder, BEST_CHECKPOINT)
@@ -343,7 +309,7 @@ def _record(folder: str, rules: _Rules, results: Mapping[int, Any]) -> None:
         "results": rows,
     }
     # Record first. Otherwise a crash could leave a copy that seems to be another program's.
-    _write(os.path.join(folder, _STEM), ledger, [row["metrics"] for row in rows])
+    _write(os.path.join(folder, STEM), ledger, [row["metrics"] for row in rows])
     if best and results[best]["checkpoint"] != present[0]:
         _copy(paths[present.index(results[best]["checkpoint"])], copy)
 
@@ -358,7 +324,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     if step is not None:
         results["global_step"] = step
     _LOGGER.info("%s, step %s: %s", checkpoint, step, _in_short(results))
-    stem = os.path.join(output_dir, f"{_STEM}.{os.path.basename(checkpoint)}")
+    stem = os.path.join(output_dir, f"{STEM}.{os.path.basename(checkpoint)}")
     which = {"checkpoint": checkpoint, "identity": identity(checkpoint)}
     _write(stem, {**results, **which}, [results])
     return results
@@ -372,7 +338,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
         for result in read_ledger(directory)["results"]:
             if result.get("checkpoint") == sha256:
                 return result["metrics"]
-        path = os.path.join(directory, f"{_STEM}.{name}.json")
+        path = os.path.join(directory, f"{STEM}.{name}.json")
         alone = json_files.read(path, _SINGLE, missing={})
         if alone.pop("identity", None) == sha256:
             alone.pop("checkpoint", None)

@@ -18,9 +18,8 @@ import tensorflow.compat.v1 as tf
 from albert.configs import model_config
 from albert.configs.shared_flags import FineTuningFlags
 from albert.formats import (
-    checkpoints,
-    exported,
     model_folder,
+    model_paths,
     model_vocabulary,
     saved_model,
     warm_start,
@@ -135,7 +134,7 @@ def set_up(
         flags.do_train
         or flags.checkpoint
         or flags.wait_for_checkpoints_minutes
-        or checkpoints.checkpoint_names(flags.output_dir)
+        or model_paths.checkpoint_names(flags.output_dir)
     ):
         flags = flags.fill_in(checkpoint=flags.init_checkpoint)
     config = model_config.load_config(flags)
@@ -204,8 +203,8 @@ class FineTunedModel(inference.InferenceModel):
         values = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
         flags = flags_lib.make(kind.flags_class, **values)
         loaded = set_up(flags, kind, description)
-        program = None if checkpoint else exported.find(folder)
-        weights = program or checkpoints.resolve(checkpoint or folder)
+        program = None if checkpoint else model_paths.find_program(folder)
+        weights = program or model_paths.resolve(checkpoint or folder)
         if not program:
             loaded.metrics = evaluation.recorded_metrics(weights, folder)
         size = self.batch_size if batch_size is None else batch_size

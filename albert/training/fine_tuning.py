@@ -18,16 +18,17 @@ import numpy as np
 from albert.configs import published
 from albert.configs.shared_flags import WINDOWS, FineTuningFlags
 from albert.data import feature_cache, padded_batches, record_files
-from albert.formats import checkpoints, model_vocabulary
+from albert.formats import model_paths, model_vocabulary
 from albert.models import inference
 from albert.runtimes import compat
 from albert.training import estimators, evaluation, fine_tuned, hooks, program, resuming, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.training.metrics import classification_report, confusion_matrix
 from albert.training.program import FineTuningProgram, training_length
+from albert.training.run_files import CONFUSION_NAME, SUMMARY_NAME, read_summary
 from albert.training.task import Outputs, Task
 from albert.training.workflow import Outcome
-from albert.util import files, json_files, progress, provenance
+from albert.util import files, progress, provenance
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -35,16 +36,7 @@ __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
 _LOGGER = logging.getLogger("albert")
 
-SUMMARY_NAME, BEST_TRIAL_NAME = "run_summary.json", "best_trial.txt"
-CONFUSION_NAME, REPORT_NAME = "confusion_matrix.json", "classification_report.txt"
-_SUMMARY = {
-    "task": str,
-    "metric": str,
-    "seed": int,
-    "metrics": ({str: json_files.NUMBER}, None),
-    "model": ({"size": str, "presets": [str]}, None),
-}
-
+BEST_TRIAL_NAME, REPORT_NAME = "best_trial.txt", "classification_report.txt"
 OnEvaluation = Callable[[int, Dict[str, float]], Optional[bool]]
 
 
@@ -114,7 +106,7 @@ class FineTuning(workflow.Workflow):
         estimators.announce(flags, config, task.name.upper())
         if flags.do_train and not any(steps):
             if flags.init_checkpoint:
-                start = checkpoints.resolve(flags.init_checkpoint)
+                start = model_paths.resolve(flags.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
             else:
                 _LOGGER.warning(
@@ -148,7 +140,7 @@ class FineTuning(workflow.Workflow):
 
     def _chosen_checkpoint(self) -> str:
         """--checkpoint, the best one, or the newest; raises UserError if there is none."""
-        return checkpoints.resolve(self.flags.checkpoint or self.flags.output_dir)
+        return model_paths.resolve(self.flags.checkpoint or self.flags.output_dir)
 
     # ---- training ----
 
@@ -434,11 +426,3 @@ def read_split(task: Task, split: str) -> Split:
         description=f"{task.name} {split}",
     )
     return Split(examples, fingerprint, records)
-
-
-def read_summary(path: str, *, missing: Any = None) -> Dict[str, Any]:
-    """Returns a run_summary.json, its metrics as numbers; `missing`, if any, without the file."""
-    summary = json_files.read(path, _SUMMARY, missing=missing)
-    if summary:
-        summary["metrics"] = json_files.numbers(summary.get("metrics") or {})
-    return summary

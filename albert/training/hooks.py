@@ -8,7 +8,6 @@ in the log, and writes them to TensorBoard files and training_curve.csv.
 
 import collections
 import csv
-import io
 import logging
 import math
 import os
@@ -20,15 +19,14 @@ import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 
 from albert.configs.shared_flags import TrainingFlags
-from albert.formats import checkpoints
+from albert.formats import checkpoints, model_paths
 from albert.runtimes import compat
 from albert.training import distribution, evaluation, origin
+from albert.training.run_files import CURVE_NAME, read_curve
 from albert.util import files, progress, stop_signals
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
-
-CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
@@ -108,25 +106,6 @@ def tpu_host_call(
 # The curve.
 
 
-def read_curve(path: str) -> List[Dict[str, str]]:
-    """Returns the rows of a training curve. Values are text: a number, or "" if missing.
-
-    Skips a last line without a line break. Raises UserError if the file is damaged.
-    """
-    text = files.read_text(path)
-    try:
-        rows = list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
-        if text and not text.startswith("step,"):
-            raise UserError("it does not begin with 'step'")
-        for row in rows:
-            int(row["step"])
-            for value in row.values():
-                float(value or 0)
-    except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise UserError(f"'{path}' is not a training curve ({error}). Rename it.") from None
-    return rows
-
-
 def begin_curve(path: str, first_step: int, columns: Iterable[str]) -> List[str]:
     """Begins a curve with the rows of earlier runs up to `first_step`.
 
@@ -187,7 +166,7 @@ class TrainingHook(tf.train.SessionRunHook):
         flags: TrainingFlags,
         *,
         max_steps: int,
-        resumed: Optional[checkpoints.Checkpoint],
+        resumed: Optional[model_paths.Checkpoint],
         documents: Mapping[str, bytes],
     ):
         """`documents`: files to write before the first checkpoint: name -> content."""

@@ -18,12 +18,12 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.configs import model_config, published
-from albert.formats import checkpoints, exported, huggingface, model_folder, onnx
+from albert.formats import checkpoints, exported, huggingface, model_folder, model_paths, onnx
 from albert.formats.flags import ModelExportFlags
 from albert.models import pretrained, text_files
 from albert.models.flags import TextFlags
 from albert.training import fine_tuned, labelled_data
-from albert.training.evaluation import LOSSES
+from albert.training.run_files import LOSSES
 from albert.util import files, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -99,7 +99,7 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
       UserError: no model, or none that can be exported; the new folder is there already; the data
         cannot be read; or the export loses more than flags.max_loss. Nothing is written.
     """
-    if exported.find(flags.model_dir) and not flags.checkpoint:
+    if model_paths.find_program(flags.model_dir) and not flags.checkpoint:
         raise UserError(f"--model_dir={flags.model_dir} is an export. Give the original model.")
     task = None
     if flags.task:
@@ -154,7 +154,7 @@ def _write(folder: str, subject: Any, flags: ModelExportFlags) -> int:
         shape=subject.shape,
         is_int8=flags.quantize == "int8",
     )
-    path = exported.PATHS[flags.format, flags.quantize]
+    path = model_paths.PATHS[flags.format, flags.quantize]
     files.atomic_write_all(folder, {**subject.files, path: content})
     return len(content)
 

@@ -12,7 +12,7 @@ import os
 from typing import Any, Dict, Mapping, Optional
 
 from albert.configs.shared_flags import TrainingFlags
-from albert.formats import checkpoints
+from albert.formats import model_paths
 from albert.training import evaluation
 from albert.util import files, json_files
 from albert.util import flags as flags_lib
@@ -33,7 +33,7 @@ def weights_hash(init_checkpoint: Optional[str]) -> str:
     """Returns the hash of a new training's initial weights; "" for random weights."""
     with contextlib.suppress(UserError):  # a resumed training does not need the checkpoint
         if init_checkpoint:
-            return evaluation.identity(checkpoints.resolve(init_checkpoint))
+            return evaluation.identity(model_paths.resolve(init_checkpoint))
     return ""
 
 

@@ -8,7 +8,8 @@ from typing import Any, Mapping, Optional
 
 from albert import modeling
 from albert.configs.shared_flags import TrainingFlags
-from albert.formats import checkpoints, model_folder
+from albert.formats import checkpoints, model_paths
+from albert.formats.flags import CONFIG_NAME
 from albert.training import distribution, origin
 from albert.util import files, provenance
 from albert.util.errors import UserError
@@ -18,7 +19,7 @@ _LOGGER = logging.getLogger("albert")
 
 def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
     """Raises ValueError if the folder has a model with another configuration."""
-    path = os.path.join(output_dir, model_folder.CONFIG_NAME)
+    path = os.path.join(output_dir, CONFIG_NAME)
     if not files.exists(path):
         return
     # Parse it, so that a missing key equals its default.
@@ -32,7 +33,7 @@ def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
         )
 
 
-def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.Checkpoint]:
+def resume_point(output_dir: str, is_ours: bool = True) -> Optional[model_paths.Checkpoint]:
     """Returns the newest intact checkpoint: its values are finite and match their checksums.
 
     Returns None if there is no checkpoint, or only the initial weights of a training in this
@@ -46,7 +47,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
     Raises:
       UserError: all checkpoints are corrupt, and a new training would overwrite them.
     """
-    present, resumed = checkpoints.list_checkpoints(output_dir), None
+    present, resumed = model_paths.list_checkpoints(output_dir), None
     for checkpoint in reversed(present):
         damage = checkpoints.find_damage(checkpoint.path, must_be_finite=True)
         if not damage:
@@ -84,7 +85,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoints.
 
 def agreed_resume_point(
     flags: TrainingFlags, input_hashes: Mapping[str, Any] = {}
-) -> Optional[checkpoints.Checkpoint]:
+) -> Optional[model_paths.Checkpoint]:
     """Returns `resume_point`. Workers first wait for each other and compare their results.
 
     They also compare their flags, and the hashes in `input_hashes`.

@@ -33,7 +33,7 @@ class Task(InferenceTask):
       description_name: name of the JSON file in --output_dir that describes the trained task.
       published_name: the task in configs/published.json to compare results with, if any.
       best_metric: the metric that chooses the best checkpoint, which has the highest value, or of
-        evaluation.LOSSES the lowest.
+        run_files.LOSSES the lowest.
       labels: the labels' names, if the outputs have `predictions` and `label_ids`.
       recorded_flags: flags to write to the description, beside max_seq_length. Prediction with a
         trained model reads them from there.

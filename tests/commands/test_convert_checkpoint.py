@@ -9,7 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
-from albert.formats import model_folder
+from albert.formats import model_paths
 from tests.support import (
     albert_zh_models,
     conversion_check,
@@ -65,7 +65,7 @@ def test_from_albert_zh_keeps_the_outputs(layout, labels, ln_type, tmp_path):
     for key, value in albert_zh_models.CONFIG.items():
         assert layout == "google" or key == "ln_type" or written.get(key, value) == value
     # The new folder is used as an archive is.
-    found = model_folder.find_model_files(f"{tmp_path}/ours")
+    found = model_paths.find_model_files(f"{tmp_path}/ours")
     assert os.path.basename(found["vocab_file"]) == "vocab.txt"
 
 

@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import export_checkpoints, modeling
 from albert.commands import embed
-from albert.formats import checkpoints, warm_start
+from albert.formats import checkpoints, model_paths, warm_start
 from albert.tasks.classification.task import Predictor
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -65,7 +65,7 @@ def test_find_damage_looks_at_named_values_only(checkpoint):
 @pytest.mark.parametrize("folder", ["run[1]", "a*b", "what?"])
 def test_folder_that_is_a_pattern_is_refused(folder, tmp_path):
     path = f"{tmp_path}/{folder}"
-    for read in (checkpoints.list_checkpoints, checkpoints.check_whole):
+    for read in (model_paths.list_checkpoints, checkpoints.check_whole):
         with pytest.raises(UserError, match=re.escape(folder)):
             read(path)
 
@@ -78,7 +78,7 @@ def test_pipe_in_place_of_a_file_is_refused_unopened(checkpoint, name):
     writer = threading.Thread(target=path.write_bytes, args=(b"",), daemon=True)
     writer.start()  # and waits for a reader
     with pytest.raises(UserError, match=name):
-        checkpoints.read(checkpoints.resolve(str(path.parent)))
+        checkpoints.read(model_paths.resolve(str(path.parent)))
     assert writer.is_alive()
 
 

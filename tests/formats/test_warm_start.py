@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.formats import checkpoints, warm_start
+from albert.formats import checkpoints, model_paths, warm_start
 from albert.util.errors import UserError
 from tests.support import damaged_files
 
@@ -74,23 +74,23 @@ def test_resolve_checkpoint_takes_any_file_of_it(ending, tmp_path, monkeypatch):
     prefix = write_checkpoint(tmp_path / "run (1)" / "model.ckpt-5", [TABLE])
     monkeypatch.setenv("HOME", str(tmp_path))
     for path in (prefix, "~/run (1)/model.ckpt-5"):
-        assert checkpoints.resolve(path + ending) == prefix
+        assert model_paths.resolve(path + ending) == prefix
     monkeypatch.chdir(tmp_path / "run (1)")
-    assert checkpoints.resolve(f"model.ckpt-5{ending}") == "model.ckpt-5"
+    assert model_paths.resolve(f"model.ckpt-5{ending}") == "model.ckpt-5"
 
 
 def test_resolve_checkpoint_takes_best_named_or_only_one(tmp_path):
     first = write_checkpoint(tmp_path / "first", [TABLE])
-    assert checkpoints.resolve(str(tmp_path)) == first
+    assert model_paths.resolve(str(tmp_path)) == first
     newest, named = (write_checkpoint(tmp_path / f"model.ckpt-{n}", [TABLE]) for n in (10, 9))
     tf.train.update_checkpoint_state(str(tmp_path), named)
-    assert checkpoints.resolve(tmp_path) == named
+    assert model_paths.resolve(tmp_path) == named
     for content in damaged_files.STATES.values():
         (tmp_path / "checkpoint").write_bytes(content)
-        assert checkpoints.resolve(str(tmp_path)) == newest
+        assert model_paths.resolve(str(tmp_path)) == newest
     best = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
     tf.train.update_checkpoint_state(str(tmp_path), named)
-    assert checkpoints.resolve(f"{tmp_path}/") == best
+    assert model_paths.resolve(f"{tmp_path}/") == best
 
 
 def test_resolve_checkpoint_names_what_there_is(tmp_path):
@@ -100,7 +100,7 @@ def test_resolve_checkpoint_names_what_there_is(tmp_path):
         write_checkpoint(tmp_path / "two" / name, [TABLE])
     for path in ("model.ckpt-bset", "nowhere/model.ckpt", "empty", "two"):
         with pytest.raises(UserError, match=path):
-            checkpoints.resolve(f"{tmp_path}/{path}")
+            model_paths.resolve(f"{tmp_path}/{path}")
 
 
 # ---- What is loaded.

@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.formats import checkpoints
+from albert.formats import model_paths
 from tests.support import (
     fine_tuned_models,
     huggingface_models,
@@ -64,7 +64,7 @@ def our_outputs(folder, batch):
     mlm_logits [B, V] of place 1, sop_logits [B, 2], logits [B, C] or of tags
     [B, S, C], start_logits, end_logits [B, S].
     """
-    config, checkpoint = config_in(folder), checkpoints.resolve(str(folder))
+    config, checkpoint = config_in(folder), model_paths.resolve(str(folder))
     shapes = dict(tf.train.list_variables(checkpoint))
     scopes = {name.rpartition("/")[0] for name in shapes}
     (count,) = shapes.get("output_bias", shapes.get("tagging/bias", [0]))

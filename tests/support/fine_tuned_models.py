@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
-from albert.formats import checkpoints, warm_start
+from albert.formats import checkpoints, model_paths, warm_start
 from albert.tasks.classification import head as classification_head
 from albert.tasks.classification.task import ClassifierTask
 from albert.tasks.tagging import task as tagging_task
@@ -140,7 +140,7 @@ def run(build, batch, checkpoint):
         # With inputs of one row that are constants, or whose shape is, TensorFlow 2.15 crashes.
         inputs = [tf.placeholder(tf.int32, [None, None]) for _ in batch]
         outputs = build(*inputs)
-        warm_start.restore_weights(session, checkpoints.resolve(str(checkpoint)))
+        warm_start.restore_weights(session, model_paths.resolve(str(checkpoint)))
         return session.run(outputs, dict(zip(inputs, batch)))
 
 
@@ -192,7 +192,7 @@ def open_folder(folder, **options):
 
 def export(folder, out, **options):
     """Exports the classifier in a folder as a SavedModel; returns its folder."""
-    checkpoint = checkpoints.resolve(str(folder))
+    checkpoint = model_paths.resolve(str(folder))
     return fine_tuned.export(open_folder(folder, **options), checkpoint, str(out))
 
 

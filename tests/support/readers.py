@@ -35,6 +35,7 @@ from albert.formats import (
     exported,
     huggingface_files,
     huggingface_tokenizer,
+    model_paths,
     model_vocabulary,
 )
 from albert.formats.flags import ConversionFlags
@@ -124,7 +125,7 @@ BESIDE = {  # in each folder
     "albert_config.json": json.dumps(fine_tuned_models.CONFIG).encode("ascii"),
     VOCABULARY.name: VOCABULARY.read_bytes(),
     "spiece.model": VOCABULARY.read_bytes(),
-    f"{checkpoints.BEST_CHECKPOINT}.index": b"",
+    f"{model_paths.BEST_CHECKPOINT}.index": b"",
     "data": RECORDS,
     "data-00000-of-00001": RECORDS,
     "x.tar.gz": b"123",
@@ -380,7 +381,7 @@ READERS = {
     ),
     "data walked": Reader(record_files.count_records),
     "training_curve.csv": Reader(hooks.read_curve),
-    "checkpoint": Reader(lambda path: checkpoints.named_in_state(folder_of(path))),
+    "checkpoint": Reader(lambda path: model_paths.named_in_state(folder_of(path))),
     "model.ckpt-1.index": Reader(read_checkpoint),
     "model.ckpt-1.data-00000-of-00001": Reader(read_checkpoint),
     "run.toml": Reader(flags_lib.read_toml),

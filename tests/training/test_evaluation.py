@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.training import evaluation
+from albert.training import evaluation, run_files
 from albert.training.evaluation import Evaluation
 from albert.util import files
 from tests.support import damaged_files, read_json, write_json
@@ -101,7 +101,7 @@ def test_killed_evaluation_continues(tmp_path, monkeypatch, number):
 def test_lowest_loss_is_best_and_removed_copy_is_made_again(tmp_path, monkeypatch):
     save(tmp_path, 100, 200, 300)
     for losses, best in ((["accuracy"], 300), ([], 200)):
-        monkeypatch.setattr(evaluation, "LOSSES", losses)
+        monkeypatch.setattr(run_files, "LOSSES", losses)
         summary, seen = _evaluate(tmp_path, SCORES)
         _check_best(tmp_path, summary, best)
         _remove(tmp_path, "best")

@@ -16,12 +16,12 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 import numpy as np
 
 from albert.configs import published
-from albert.formats import checkpoints
+from albert.formats import model_paths
 from albert.tasks.classification import predictions, registry
 from albert.tasks.classification.flags import SUITES, ClassifierFlags, GridFlags, SweepFlags
 from albert.tasks.classification.task import ClassifierTask, find_task
 from albert.training import evaluation, fine_tuning, metrics, program
-from albert.training.evaluation import LOSSES
+from albert.training.run_files import LOSSES
 from albert.util import files, folder_lock, json_files, provenance, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
@@ -107,7 +107,7 @@ def make_plan(flags: SweepFlags) -> List[SweepRun]:
             checked = fine_tuning.FineTuning(parsed, ClassifierTask)
             program.check_first_weights(checked.flags, checked.task.config)
             start = checked.flags.init_checkpoint
-            weights = start and checkpoints.resolve(start) + ".index"
+            weights = start and model_paths.resolve(start) + ".index"
             for path in filter(None, [parsed.task_file, weights]):
                 inputs[path] = inputs.get(path) or provenance.stamp(path)
             command = [sys.executable, "-m", "albert.run_classifier", *arguments]

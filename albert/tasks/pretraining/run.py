@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from albert import tokenization
 from albert.configs import model_config
-from albert.formats import checkpoints, model_folder, model_vocabulary
+from albert.formats import model_folder, model_paths, model_vocabulary
 from albert.formats.model_vocabulary import Vocabulary
 from albert.models import released
 from albert.pretraining_data import words
@@ -230,7 +230,7 @@ def config_to_train(
 def warn_of_deleted(flags: PretrainingFlags) -> None:
     """Warns if training deleted checkpoints that no evaluation has measured."""
     folder = flags.output_dir
-    steps = [checkpoint.step for checkpoint in checkpoints.list_checkpoints(folder)]
+    steps = [checkpoint.step for checkpoint in model_paths.list_checkpoints(folder)]
     oldest = min(steps, default=0)
     results = evaluation.read_results(folder)
     evaluated = max((result.step for result in results if result.step < oldest), default=0)

@@ -16,7 +16,7 @@ from albert.data import feature_cache
 from albert.data.packing import SEQUENCES
 from albert.data.record_format import FeatureSpec
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
-from albert.formats import checkpoints, tflite, warm_start
+from albert.formats import model_paths, tflite, warm_start
 from albert.models import inference
 from albert.tasks.squad import decoding, head
 from albert.tasks.squad import features as squad_features
@@ -206,7 +206,7 @@ class SquadV1(SquadTask):
     def export_more(self) -> None:
         """Writes albert_model.tflite, which reads int32 [1, S], into --export_dir."""
         flags = self.flags
-        checkpoint = checkpoints.resolve(flags.checkpoint or flags.output_dir)
+        checkpoint = model_paths.resolve(flags.checkpoint or flags.output_dir)
         shape = (1, flags.max_seq_length)
         with warm_start.open_graph(self.build, SEQUENCES, checkpoint, shape=shape) as opened:
             content = tflite.convert(*opened)
