@@ -12,7 +12,6 @@ import warnings
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 _MAX_MATRIX_LABELS = 300  # with more labels, list the pairs that occur
 PER_LABEL = ("precision", "recall")  # metrics of one label, such as recall_yes
@@ -195,29 +194,3 @@ def classification_report(labels: Sequence[str], right: np.ndarray, predicted: n
         digits=4,
         zero_division=0,
     )
-
-
-# ---- in the graph ----
-
-
-def streaming_correlation(
-    labels: tf.Tensor, predictions: tf.Tensor, weights: tf.Tensor
-) -> Tuple[tf.Tensor, tf.Tensor]:
-    """Returns the correlation of numbers [B] over all batches, as (value, update) like tf.metrics.
-
-    It is 0 if one side is constant. For labels 0 and 1, it is Matthews' coefficient.
-    """
-    rows = tf.cast(tf.stack([labels, predictions, tf.ones_like(labels)]), tf.float64)  # [3, B]
-    products = tf.matmul(rows * tf.cast(weights, tf.float64), rows, transpose_b=True)
-    kinds = [tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES]
-    total = tf.Variable(tf.zeros([3, 3], tf.float64), trainable=False, collections=kinds)
-
-    def value_of(sums: tf.Tensor) -> tf.Tensor:
-        means = tf.math.divide_no_nan(sums, sums[2, 2])
-        covariance = means - means[:, 2:] * means[2:]
-        # Treat rounding errors of equal numbers as 0.
-        covariance *= tf.cast(tf.abs(covariance) > 1e-13 * tf.abs(means), tf.float64)
-        scale = tf.sqrt(covariance[0, 0] * covariance[1, 1])
-        return tf.math.divide_no_nan(covariance[0, 1], scale)
-
-    return value_of(tf.identity(total)), value_of(tf.assign_add(total, products))

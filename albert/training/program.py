@@ -21,7 +21,7 @@ from albert.fine_tuning_utils import Encoder, Head
 from albert.formats import warm_start
 from albert.runtimes import estimator as tf_estimator
 from albert.runtimes import hub_module as hub
-from albert.training import distribution, hooks, metrics
+from albert.training import distribution, hooks
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
@@ -406,12 +406,12 @@ def evaluation_metrics(
     predictions = outputs["predictions"]
     sides = (tf.cast(outputs["label_ids"], predictions.dtype), predictions, is_real_example)
     if not predictions.dtype.is_integer:
-        metric_ops["pearson"] = metrics.streaming_correlation(*sides)
+        metric_ops["pearson"] = _streaming_correlation(*sides)
         metric_ops["MSE"] = tf.metrics.mean_squared_error(*sides)
         return metric_ops
     metric_ops["eval_accuracy"] = tf.metrics.accuracy(*sides)
     if "probabilities" in outputs and outputs["probabilities"].shape[-1] == 2:
-        metric_ops["matthew_corr"] = metrics.streaming_correlation(*sides)
+        metric_ops["matthew_corr"] = _streaming_correlation(*sides)
     return metric_ops
 
 
@@ -433,3 +433,26 @@ def training_length(flags: FineTuningFlags, examples: int) -> Schedule:
         warmup = int(steps * flags.warmup_proportion)
     check_warmup(steps, warmup)
     return Schedule(steps, warmup)
+
+
+def _streaming_correlation(
+    labels: tf.Tensor, predictions: tf.Tensor, weights: tf.Tensor
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Returns the correlation of numbers [B] over all batches, as (value, update) like tf.metrics.
+
+    It is 0 if one side is constant. For labels 0 and 1, it is Matthews' coefficient.
+    """
+    rows = tf.cast(tf.stack([labels, predictions, tf.ones_like(labels)]), tf.float64)  # [3, B]
+    products = tf.matmul(rows * tf.cast(weights, tf.float64), rows, transpose_b=True)
+    kinds = [tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES]
+    total = tf.Variable(tf.zeros([3, 3], tf.float64), trainable=False, collections=kinds)
+
+    def value_of(sums: tf.Tensor) -> tf.Tensor:
+        means = tf.math.divide_no_nan(sums, sums[2, 2])
+        covariance = means - means[:, 2:] * means[2:]
+        # Treat rounding errors of equal numbers as 0.
+        covariance *= tf.cast(tf.abs(covariance) > 1e-13 * tf.abs(means), tf.float64)
+        scale = tf.sqrt(covariance[0, 0] * covariance[1, 1])
+        return tf.math.divide_no_nan(covariance[0, 1], scale)
+
+    return value_of(tf.identity(total)), value_of(tf.assign_add(total, products))

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `albert`, and what every script answers before it imports TensorFlow."""
 
+import hashlib
 import json
 import subprocess
 import sys
 
+import pytest
+
 import albert
 from albert import __main__, commands
-from tests.support import ROOT, cases
+from tests.support import FIXTURES, ROOT, cases, file_server, public_archives, released_archives
 
 # What takes a tenth of a second and more to import.
 HEAVY = ("tensorflow", "numpy", "scipy", "sklearn", "requests", "matplotlib", "sentencepiece")
@@ -17,7 +20,7 @@ RUNNER = f"""
 import contextlib, io, json, runpy, sys
 from absl import flags, logging
 own, answers = set(flags.FLAGS), []
-for module, arguments in json.loads(sys.argv[1]):
+for module, *arguments in json.loads(sys.argv[1]):
     sys.argv[1:] = arguments
     said = io.StringIO()
     for name in set(flags.FLAGS) - own:
@@ -33,10 +36,10 @@ print(json.dumps(answers))
 """
 
 
-def answers(*calls):
-    """(exit code, output, heavy modules that were imported) for each (module, arguments)."""
+def answers(lines):
+    """(exit code, output, heavy modules that were imported) for each module with arguments."""
     process = subprocess.run(
-        [sys.executable, "-c", RUNNER, json.dumps(calls)],
+        [sys.executable, "-c", RUNNER, json.dumps([line.split() for line in lines])],
         stdout=subprocess.PIPE,
         check=True,
         cwd=str(ROOT),
@@ -55,8 +58,7 @@ def scripts():
 
 
 def test_help_and_unknown_flag_without_tensorflow():
-    flags = [["--help"], ["--hlep"]]
-    found = answers(*((name, given) for name in scripts() for given in flags))
+    found = answers(f"{name} {flag}" for name in scripts() for flag in ("--help", "--hlep"))
     assert len(found) == 2 * len(scripts()) > 36
     for script, helped, refused in zip(scripts(), found[::2], found[1::2]):
         assert (script, helped[0], helped[2]) == (script, 0, [])
@@ -86,10 +88,42 @@ albert                                                    | 0 | run_pretraining
 
 
 def test_early_answers_without_tensorflow():
-    calls = [line.split() for line, *_ in EARLY]
-    found = answers(*((module, given) for module, *given in calls))
+    found = answers(line for line, *_ in EARLY)
     for (line, expected, word), (code, said, heavy) in zip(EARLY, found):
         assert (str(code), heavy) == (expected, []) and word in said, (line, said)
+
+
+# Commands that build no graph, with the arguments of a whole run.
+LIGHT = """\
+albert create_pretraining_data --input_file={text} --output_file={0}/1 --spm_model_file={spm}
+albert train_vocab --input_file={text} --model_prefix={0}/words --vocab_size=300
+albert plan base_v2
+albert plan --albert_dir={0}/model --max_seq_length=64
+albert download_model base_v2 --base_url={url} --cache_dir={0}
+albert download_data rte --base_url={url} --data_dir={0} --sha256={sha256}
+albert plot {0} --output_file={0}/run.png
+albert sweep --data_dir={0} --model_dir={0}/model --output_dir={0}/o --max_seq_length=64 --dry_run
+"""
+
+
+@pytest.mark.slow
+def test_commands_without_a_graph_never_import_tensorflow(tmp_path):
+    folder = released_archives.write_model(tmp_path / "model")
+    archive = released_archives.write_archive(tmp_path / "model.tar.gz", folder)
+    data = public_archives.files()["RTE.zip"]
+    (tmp_path / "training_curve.csv").write_text("step,loss\n1,2.5\n")
+    with file_server.serving() as state:
+        state.files.update({"/albert_base_v2.tar.gz": archive.read_bytes(), "/RTE.zip": data})
+        lines = LIGHT.format(
+            tmp_path,
+            text=FIXTURES / "corpus.txt",
+            spm=released_archives.SPM_MODEL,
+            url=state.url,
+            sha256=hashlib.sha256(data).hexdigest(),
+        ).splitlines()
+        found = answers(lines)
+    for line, (code, said, heavy) in zip(lines, found):
+        assert (code, "tensorflow" in heavy) == (0, False), (line, said)
 
 
 def test_every_script_has_a_command():

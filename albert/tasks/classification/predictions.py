@@ -16,9 +16,9 @@ from typing import Dict, Iterable, List, Sequence
 
 import numpy as np
 
+from albert.data.packing import Arrays
 from albert.tasks.classification.examples import InputExample, TaskSpec
 from albert.tasks.classification.task_table import GLUE
-from albert.training.task import Outputs
 from albert.util import files as file_utils
 
 # GLUE's site accepts only submissions with all these files.
@@ -32,7 +32,7 @@ _CLUE_NAMES = {"tnews": "tnews{}", "wsc": "cluewsc{}", "ocnli": "ocnli_50k"}
 def split_files(
     task: TaskSpec,
     examples: Sequence[InputExample],
-    outputs: Outputs,
+    outputs: Arrays,
     *,
     split: str,
     is_old: bool = False,
@@ -63,7 +63,7 @@ def split_files(
 
 
 def result_files(
-    task: TaskSpec, examples: Sequence[InputExample], outputs: Outputs, *, suffix: str = ""
+    task: TaskSpec, examples: Sequence[InputExample], outputs: Arrays, *, suffix: str = ""
 ) -> Dict[str, str]:
     """Returns test_results.tsv and submit_results.tsv: name -> text.
 
@@ -81,7 +81,7 @@ def result_files(
     }
 
 
-def _answers(task: TaskSpec, outputs: Outputs) -> List[str]:
+def _answers(task: TaskSpec, outputs: Arrays) -> List[str]:
     """Returns the name of each predicted label, or its labels; for regression, the score."""
     if task.is_multi_label:
         return [

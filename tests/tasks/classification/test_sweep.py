@@ -13,7 +13,7 @@ import pytest
 
 from albert.commands import sweep as sweep_command
 from albert.tasks.classification import registry as classification_registry
-from albert.tasks.classification import sweep
+from albert.tasks.classification import sweep, sweep_plan
 from albert.tasks.classification.flags import ClassifierFlags, SweepFlags
 from albert.util import flags as flags_lib
 from tests.support import FIXTURES, cases, classification_data, read_json
@@ -95,9 +95,9 @@ def flags_of(run):
 
 
 def test_plan_of_tasks_and_seeds(make, model_dir):
-    assert sweep.parse_seeds(" 3, 1 5-6 ") == [3, 1, 5, 6]
-    assert list(sweep.find_tasks(make())) == ["mrpc", "mnli", "ax"]
-    plan = sweep.make_plan(make("--tasks=mrpc", "--seeds=3,1"))
+    assert sweep_plan.parse_seeds(" 3, 1 5-6 ") == [3, 1, 5, 6]
+    assert list(sweep_plan.find_tasks(make())) == ["mrpc", "mnli", "ax"]
+    plan = sweep_plan.make_plan(make("--tasks=mrpc", "--seeds=3,1"))
     assert [(run.task.name, run.seed) for run in plan] == [("mrpc", 3), ("mrpc", 1)]
     first, model, folder = flags_of(plan[0]), str(model_dir), plan[0].folder
     assert folder.endswith(os.path.join("mrpc", "seed-3"))
@@ -111,7 +111,9 @@ def test_plan_of_tasks_and_seeds(make, model_dir):
 def plan_of_ax(make):
     """The runs for one task and four settings; those of MNLI come first."""
     arguments = ["--tasks=ax", "--learning_rate=1e-5, 3e-5", "--train_batch_size=2,4"]
-    return sweep.make_plan(make(*arguments, "--adam_beta_1=0.8", "--seeds=2", "--nodo_predict"))
+    return sweep_plan.make_plan(
+        make(*arguments, "--adam_beta_1=0.8", "--seeds=2", "--nodo_predict")
+    )
 
 
 def test_plan_trains_mnli_for_ax(plan_of_ax):
@@ -132,7 +134,7 @@ def test_plan_predicts_ax_by_mnli(plan_of_ax):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipe_flags_are_the_published_ones(name):
-    flags = sweep.recipe_flags(classification_registry.get_task(name), {}, 5000)
+    flags = sweep_plan.recipe_flags(classification_registry.get_task(name), {}, 5000)
     names = ("warmup_step", "learning_rate", "train_step", "save_checkpoints_steps")
     values = zip((*names, "train_batch_size"), RECIPES[name])
     assert flags == dict(values, max_seq_length=512)
@@ -148,7 +150,7 @@ def test_recipe_flags_are_the_published_ones(name):
     ],
 )
 def test_recipe_flags_yield_to_given_flags(given, expected):
-    flags = sweep.recipe_flags(classification_registry.get_task("afqmc"), given, 1000)
+    flags = sweep_plan.recipe_flags(classification_registry.get_task("afqmc"), given, 1000)
     assert {name: flags[name] for name in expected} == expected
     assert ("train_step" in flags) != ("num_train_epochs" in flags)
     assert ("warmup_step" in flags) != ("warmup_proportion" in flags)
@@ -175,7 +177,9 @@ def test_environment_flags(tmp_path):
 def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
     own = "--text_a_column=3 --text_b_column=4 --label_column=0 --labels=0,1 --train_step=4,5"
     arguments = ["--tasks=custom", f"--data_dir={data_dir}/MRPC", "--header"]
-    plan = sweep.make_plan(make(*own.split(), *arguments, "--run_flags=--recompute --log_steps=3"))
+    plan = sweep_plan.make_plan(
+        make(*own.split(), *arguments, "--run_flags=--recompute --log_steps=3")
+    )
     names = [f"custom, train_step={steps}, seed 12345" for steps in (4, 5)]
     assert [run.name for run in plan] == names
     flags = flags_of(plan[1])
@@ -187,10 +191,10 @@ def test_plan_of_a_custom_task_has_its_flags(make, data_dir):
 def test_run_flags_replace_the_recipe(make):
     flags = make("--tasks=mrpc", "--run_flags=--num_train_epochs=2 --warmup_step=7")
     with pytest.raises(ValueError, match="--train_step and --num_train_epochs"):
-        sweep.make_plan(flags)
+        sweep_plan.make_plan(flags)
     values = flags.explicit_values()
     del values["train_step"]
-    (run,) = sweep.make_plan(flags_lib.make(SweepFlags, **values))
+    (run,) = sweep_plan.make_plan(flags_lib.make(SweepFlags, **values))
     flags = flags_of(run)
     assert (flags.num_train_epochs, flags.train_step) == (2, None)
     assert (flags.warmup_step, flags.warmup_proportion) == (7, None)
@@ -254,7 +258,7 @@ def test_sweep_resumes_at_a_failed_run(make, tmp_path, fake_runs):
         with pytest.raises(ValueError, match=r"mrpc, seed 13 .*log\.txt.*unlucky"):
             sweep.sweep(make(*arguments))
         assert "20.00" in (tmp_path / "out" / "results.txt").read_text()
-    assert [started(run) for run in sweep.make_plan(make(*arguments))] == [1, 2, 0]
+    assert [started(run) for run in sweep_plan.make_plan(make(*arguments))] == [1, 2, 0]
     # The folder is of these settings and data only.
     with pytest.raises(ValueError, match="mrpc/seed-2 .*learning_rate"):
         sweep.sweep(make(*arguments, "--learning_rate=0.5"))
