@@ -4,7 +4,7 @@
 
 import pytest
 
-from albert import configs, modeling
+from albert import configs
 from albert.commands import plan
 from albert.configs import model_config
 from tests.support import read_json
@@ -54,7 +54,7 @@ def test_preset_has_its_published_sizes(name):
     expected.update(hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     expected.update(max_position_embeddings=512, type_vocab_size=2, initializer_range=0.02)
     expected.update(num_hidden_groups=1, inner_group_num=1, down_scale_factor=1)
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
+    config = model_config.AlbertConfig.from_json_file(configs.preset_path(name))
     assert {field: getattr(config, field) for field in expected} == expected
 
 

@@ -9,7 +9,6 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.configs import model_config
 from albert.ops import fused, plain
 from albert.util.errors import UserError
 from tests.support import graphs, model_outputs, write_json
@@ -121,7 +120,7 @@ def test_config_keeps_unknown_keys():
 
 def test_layer_groups_divide_the_layers():
     config = tiny_config(num_hidden_layers=5, num_hidden_groups=3)
-    groups = [model_config.layer_groups(config, layer).attention for layer in range(5)]
+    groups = [modeling.layer_groups(config, layer).attention for layer in range(5)]
     assert groups == [0, 0, 1, 1, 2]
 
 

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from albert import configs, modeling
+from albert import configs
 from albert.commands import plan
 from albert.configs import model_config
 from albert.util.errors import UserError
@@ -23,7 +23,7 @@ GRAPHS = read_json(FIXTURES / "plan.json")
 def tiny_config(**changes):
     sizes = {"vocab_size": 50, "embedding_size": 8, "hidden_size": 16, "num_hidden_layers": 3}
     sizes.update(num_attention_heads=2, intermediate_size=24, max_position_embeddings=20)
-    return modeling.AlbertConfig(**dict(sizes, **changes))
+    return model_config.AlbertConfig(**dict(sizes, **changes))
 
 
 def tiny_run(task):
@@ -31,13 +31,13 @@ def tiny_run(task):
     return plan.Flags(task=task, num_labels=LABELS, **sizes)
 
 
-BASE = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
+BASE = model_config.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
 CLASSIFICATION = plan.Flags(task="classification", max_seq_length=128, runtime_gb=0.0)
 
 
 def peak(changes, config=None):
     """The peak of a classification with albert-base, of which `config` changes some values."""
-    changed = modeling.AlbertConfig.from_dict(dict(BASE.to_dict(), **(config or {})))
+    changed = model_config.AlbertConfig.from_dict(dict(BASE.to_dict(), **(config or {})))
     return plan.memory(changed, CLASSIFICATION.replace(**changes))["peak"]
 
 

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from albert import configs, modeling, tokenization
+from albert import configs, tokenization
 from albert.commands import show_changes
 from albert.configs import model_config
 from albert.util import flags as flags_lib
@@ -18,7 +18,7 @@ def shown(*arguments):
 
 
 def config_of(name):
-    return modeling.AlbertConfig.from_json_file(configs.preset_path(name))
+    return model_config.AlbertConfig.from_json_file(configs.preset_path(name))
 
 
 def test_changes_have_the_published_numbers():

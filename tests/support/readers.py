@@ -24,7 +24,7 @@ import pyarrow
 import safetensors.numpy
 from pyarrow import parquet as pyarrow_parquet
 
-from albert import modeling, tokenization
+from albert import tokenization
 from albert.commands.demo import runs
 from albert.configs import model_config
 from albert.data import parquet, record_files
@@ -334,7 +334,7 @@ READERS = {
         lambda path: model_vocabulary.recorded(folder_of(path)), ("is missing or has changed",)
     ),
     "albert_config.json": Reader(
-        lambda path: model_config.parameter_counts(modeling.AlbertConfig.from_json_file(path))
+        lambda path: model_config.parameter_counts(model_config.AlbertConfig.from_json_file(path))
     ),
     "export.json": Reader(
         lambda path: exported.max_seq_length(f"{folder_of(path)}/onnx/model.onnx")

@@ -12,8 +12,7 @@ import zipfile
 import pytest
 
 from albert.commands import sweep as sweep_command
-from albert.tasks.classification import registry as classification_registry
-from albert.tasks.classification import sweep, sweep_plan
+from albert.tasks.classification import registry, sweep, sweep_plan
 from albert.tasks.classification.flags import ClassifierFlags, SweepFlags
 from albert.util import flags as flags_lib
 from tests.support import FIXTURES, cases, classification_data, read_json
@@ -134,7 +133,7 @@ def test_plan_predicts_ax_by_mnli(plan_of_ax):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipe_flags_are_the_published_ones(name):
-    flags = sweep_plan.recipe_flags(classification_registry.get_task(name), {}, 5000)
+    flags = sweep_plan.recipe_flags(registry.get_task(name), {}, 5000)
     names = ("warmup_step", "learning_rate", "train_step", "save_checkpoints_steps")
     values = zip((*names, "train_batch_size"), RECIPES[name])
     assert flags == dict(values, max_seq_length=512)
@@ -150,7 +149,7 @@ def test_recipe_flags_are_the_published_ones(name):
     ],
 )
 def test_recipe_flags_yield_to_given_flags(given, expected):
-    flags = sweep_plan.recipe_flags(classification_registry.get_task("afqmc"), given, 1000)
+    flags = sweep_plan.recipe_flags(registry.get_task("afqmc"), given, 1000)
     assert {name: flags[name] for name in expected} == expected
     assert ("train_step" in flags) != ("num_train_epochs" in flags)
     assert ("warmup_step" in flags) != ("warmup_proportion" in flags)
