@@ -12,7 +12,8 @@ from typing import Any, Iterable, Iterator, Optional
 from tqdm.auto import tqdm
 
 _LOGGER = logging.getLogger(__name__)
-_IN_NOTEBOOK = "tqdm.notebook" in {base.__module__ for base in tqdm.__mro__}
+# On a terminal, a note needs the place of the speed and of a wide bar.
+_WITH_NOTE = "{l_bar}{bar:10}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
 
 
 def format_seconds(seconds: float) -> str:
@@ -35,7 +36,7 @@ class Progress(contextlib.AbstractContextManager):
         total: Optional[float],
         *,
         unit: str,
-        done: float = 0.0,
+        done: float = 0,
         has_bar: bool = True,
         log_seconds: float = 10.0,
     ):
@@ -52,6 +53,8 @@ class Progress(contextlib.AbstractContextManager):
         self._name, self._total, self._unit, self._log_seconds = name, total, unit, log_seconds
         self._done = self._skipped = done
         self._started = self._last_line = time.time()
+        in_notebook = type(sys.stderr).__module__ == "ipykernel.iostream"
+        self._format_with_note = None if in_notebook else _WITH_NOTE
         self._bar = tqdm(
             total=total,
             initial=done,
@@ -59,7 +62,7 @@ class Progress(contextlib.AbstractContextManager):
             unit=unit,
             unit_scale=unit == "MB",
             dynamic_ncols=True,
-            disable=not (has_bar and (_IN_NOTEBOOK or (sys.stderr and sys.stderr.isatty()))),
+            disable=not (has_bar and (in_notebook or (sys.stderr and sys.stderr.isatty()))),
         )
 
     def __exit__(self, *_) -> None:
@@ -75,6 +78,8 @@ class Progress(contextlib.AbstractContextManager):
         `logs`: write a log line now, even if there is a bar.
         """
         self._done += units
+        if note:
+            self._bar.bar_format = self._format_with_note
         self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(units)
         now = time.time()
