@@ -212,6 +212,7 @@ def test_rows_of_each_kind_are_the_same_file(tmp_path):
         ([2, 10, 1], ["1", "2", "10"]),
         ([True, False, True], ["false", "true"]),
         ([0.5, 2.0, 1.0], "regression"),
+        ([2.0, 10.0, -1.0], ["-1", "2", "10"]),
         (["b, c", "a", "b, c"], ["a", "b, c"]),
     ],
 )
@@ -236,8 +237,10 @@ def test_columns_of_a_table_are_found_or_named(tmp_path):
         "label": "label",
         "labels": ["x", "y"],
     }
-    named = flags_for(tmp_path, path, text_a_column="0", label_column="stars")
+    options = {"text_a_column": 0, "label_column": "stars", "class_weights": {1: 0.5, "5": 2}}
+    named = flags_for(tmp_path, path, **options)
     assert read_json(named.task_file)["labels"] == ["1", "5"]
+    assert named.class_weights == "1:0.5,5:2"
     with pytest.raises(UserError, match="my.csv:1.*review"):
         flags_for(tmp_path, path, text_a_column="text")
 

@@ -232,7 +232,14 @@ class _Parser(absl_flags.ArgumentParser):
         self._options = {**bounds, **options}
 
     def parse(self, argument: Any) -> Any:
-        """Returns the value. Raises ValueError with the allowed values."""
+        """Returns the value. A program can pass a list or a mapping, such as {"yes": 3, "no": 1}.
+
+        Raises ValueError with the allowed values.
+        """
+        if isinstance(argument, Mapping):
+            argument = [f"{name}:{value}" for name, value in argument.items()]
+        if isinstance(argument, (list, tuple)):
+            argument = ",".join(map(str, argument))
         if not self._options.get("several"):
             return self._parse_value(str(argument))
         parts = [part.strip() for part in str(argument).split(",")]

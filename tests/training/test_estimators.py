@@ -188,7 +188,8 @@ def test_changed_flags_are_warned_of(tmp_path, caplog):
     train(tmp_path, max_steps=2)
     train(tmp_path, "--do_train", "--max_seq_length=512", max_steps=4)  # the default
     assert "run.toml" not in caplog.text
-    train(tmp_path, "--seed=7", "--learning_rate=0.1", "--init_checkpoint=v", max_steps=6)
+    changes = ("--seed=7", "--learning_rate=0.1", "--init_checkpoint=v")
+    train(tmp_path, "--do_train", *changes, max_steps=6)
     (warning,) = [record for record in caplog.records if "--seed" in record.getMessage()]
     text = warning.getMessage()
     assert warning.levelname == "WARNING" and "12345" in text and "7" in text
