@@ -73,6 +73,9 @@ def fine_tune(
     Raises:
       UserError: an unknown flag, or a wrong value, row or file.
     """
+    from albert.util import cli
+
+    cli.import_tensorflow()
     from albert.training import fine_tuning, labelled_data
 
     kind, script = task, ""

@@ -41,6 +41,7 @@ _GROUPS = ["What to do", "Data", "Masking", "Model", "Options", "Output", "Train
 is_installed = False
 
 _PACKAGE = str(pathlib.Path(__file__).resolve().parents[1])
+_CPP_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 _HELP = ("--help", "-h", "-help", "--helpshort", "--helpfull", "-?")
 
 
@@ -261,10 +262,20 @@ class _QuietImport:
         return spec
 
 
+def import_tensorflow() -> None:
+    """Imports TensorFlow and hides its messages, unless the program imported or configured it."""
+    if "tensorflow" in sys.modules or _CPP_LEVEL in os.environ:
+        return
+    os.environ[_CPP_LEVEL] = "3"
+    with _hidden_errors():
+        importlib.import_module("tensorflow")
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
+
+
 def configure_log(*, is_verbose: bool) -> None:
     """Shows our log and, if verbose, TensorFlow's. Call it before TensorFlow's import."""
     # TensorFlow's C++ code prints dozens of lines about missing devices and libraries.
-    level = os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "0" if is_verbose else "3")
+    level = os.environ.setdefault(_CPP_LEVEL, "0" if is_verbose else "3")
     if "tensorflow" not in sys.modules:
         if importlib.util.find_spec("tf_keras"):
             # tensorflow-hub installs it. It loads faster than Keras 3.
