@@ -19,8 +19,7 @@ from sklearn import base
 from sklearn.utils import multiclass, validation
 
 import albert
-from albert.models import inference
-from albert.tasks.classification.examples import label_text
+from albert.tasks.classification.examples import label_spellings, label_text
 from albert.util.errors import UserError
 
 
@@ -109,8 +108,11 @@ class AlbertClassifier(base.ClassifierMixin, _AlbertEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
         """Returns the probabilities [N, C], in the order of `classes_`."""
         outputs = self._outputs(X)
-        labels = list(self._loaded().task.labels)
-        return outputs[:, [labels.index(label_text(name)) for name in self.classes_.tolist()]]
+        outputs /= outputs.sum(axis=1, keepdims=True)
+        task = self._loaded().task.declared
+        spellings = label_spellings(task)
+        names = [spellings[label_text(name)] for name in self.classes_.tolist()]
+        return outputs[:, [task.labels.index(name) for name in names]]
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803
         """Returns the most probable label of each text [N]."""
@@ -134,6 +136,8 @@ class AlbertRegressor(base.RegressorMixin, _AlbertEstimator):
 
 def _parts(texts: Any, labels: Optional[Sequence[Any]] = None) -> List[Sequence[str]]:
     """Returns texts, an array, or a pandas column or frame, as tuples of one or two texts."""
+    from albert.models import inference
+
     texts = texts.to_numpy() if hasattr(texts, "to_numpy") else texts
     texts = texts.tolist() if hasattr(texts, "tolist") else texts
     parts = inference.parse_texts(texts, inference.parts_of)

@@ -306,7 +306,12 @@ def declaration(path: str, named: Columns, separator: str = "") -> Dict[str, Any
     columns = _find_columns(task, rows, "train", names=())
     values = (row.fields.get(columns.label) for row in rows[columns.header or 0 :])
     present = (value for value in values if value not in (None, ""))
-    texts = {part for value in present for part in _label_texts(value, separator)}
+    # pandas writes 1 as 1.0 if a column has missing values.
+    texts = {
+        re.sub(r"^(-?\d+)\.0$", r"\1", part)
+        for value in present
+        for part in _label_texts(value, separator)
+    }
     numbers: Dict[str, Any] = {text: parse_label(text, {}) for text in texts - {"nan"}}
     labels: Any = sorted(
         numbers, key=lambda text: (numbers[text] is None, numbers[text] or 0, text)
@@ -424,13 +429,19 @@ def _find_columns(
                 _LOGGER.warning("%s: no header found. Reading this row as an example.", first.where)
             return Columns._make([*keys, header, columns.render])
     missing = [
-        " or ".join(column) if isinstance(column, tuple) else str(column)
-        for column in candidates[0].required(is_labelled)
-        if column is not None and first.find(column) is None
+        [
+            column
+            for column in columns.required(is_labelled)
+            if column is not None and first.find(column) is None
+        ]
+        for columns in candidates
     ]
+    fewest = min(missing, key=lambda columns: (isinstance(columns[0], int), len(columns)))
+    lines = [" or ".join(name) if isinstance(name, tuple) else str(name) for name in fewest]
     raise UserError(
-        f"{first.where}: there are no columns {', '.join(missing)}. There are "
-        f"{', '.join(first.values)[:200]}. Correct the header, or name other columns."
+        f"{first.where}: there are no columns {', '.join(lines)}. There are "
+        f"{', '.join(first.values)[:200]}. Correct the header or, for a custom task, name the "
+        "columns: --text_a_column, --text_b_column, --label_column."
     )
 
 

@@ -364,7 +364,15 @@ class Predictor(fine_tuned.FineTunedModel):
 
     kinds = (ClassifierTask,)
 
+    @property
+    def labels(self) -> Sequence[str]:
+        """The labels, in the order of their probabilities; () of a regressor."""
+        return self.task.labels
+
     def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
-        """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
+        """Returns the probabilities in the order of `labels`, or scores, float32 [len(texts), C].
+
+        See `predict`.
+        """
         rows = [list(item.probabilities.values()) or [item.score] for item in self.predict(texts)]
         return np.array(rows, np.float32).reshape([-1, len(self.task.labels) or 1])
