@@ -22,14 +22,18 @@ _LOGGER = logging.getLogger("albert")
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
-# Characters that count as words: Chinese characters, kana and Hangul.
+# The units of F1 by character: Chinese characters, kana, Hangul, and NLTK's words of other scripts.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
-_IGNORED = str.maketrans("", "", "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』")
-_CHARACTER = re.compile(f"[{_CJK}]")
-# Words as NLTK's: 1,000 and U.S. are one, and a full stop at the end is another.
-_SEGMENT = re.compile(
-    rf"[{_CJK}]|(?:[^{_CJK}\s.,;@#$%&?!()\[\]{{}}<>\"–—]|,(?=\d)|\.(?!\.|\s*(?:[{_CJK}]|$)))+|\.+|\S"
+_UNIT = re.compile(
+    rf"""[{_CJK}]
+    | (?: [^{_CJK}\s.,;@#$%&?!()\[\]{{}}<>"‘–—']
+        | , (?=\d)                                          # 1,000
+        | \. (?! \. | \s* (?: [{_CJK}] | $ ))                # U.S. is a word and a full stop
+        | ' (?! (?: s | m | d | ll | re | ve )? (?: [\s{_CJK}] | $ )) )+
+    | '[a-z]* | \.+ | \S""",
+    re.VERBOSE,
 )
+_IGNORED = str.maketrans("", "", "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』")
 
 Dataset = Union[Mapping[str, Sequence[str]], Sequence[Mapping[str, Any]]]
 Answers = Mapping[str, str]  # by question ID
@@ -88,31 +92,20 @@ def compute_f1(a_gold: str, a_pred: str) -> float:
     return f1_score(a_pred, a_gold) if predicted and right else float(predicted == right)
 
 
-def has_cjk(text: str) -> bool:
-    """Returns whether a text has Chinese characters, kana or Hangul."""
-    return bool(_CHARACTER.search(text))
-
-
 def character_f1(prediction: str, ground_truth: str) -> float:
     """Returns the F1 of both texts' longest common part, as cmrc2018_evaluate.py counts it.
 
     The units are Chinese characters, kana, Hangul, and the words of other scripts. If either text
-    is empty, returns 1 if both are, else 0.
+    has none, returns 1 if both have none, else 0.
     """
-    if not (prediction and ground_truth):
-        return float(prediction == ground_truth)
     predicted, right = (
-        _SEGMENT.findall(text.lower().translate(_IGNORED)) for text in (prediction, ground_truth)
+        _UNIT.findall(text.lower().translate(_IGNORED)) for text in (prediction, ground_truth)
     )
+    if not (predicted and right):
+        return float(predicted == right)
     matcher = difflib.SequenceMatcher(None, predicted, right, autojunk=False)
     common = matcher.find_longest_match(0, len(predicted), 0, len(right)).size
-    return 2 * common / max(len(predicted) + len(right), 1)
-
-
-def mean_character_f1(dataset: Dataset, predictions: Answers) -> float:
-    """Returns the mean `character_f1` in percent; the right answer to some questions may be ""."""
-    gold = {qas_id: answers or [""] for qas_id, answers in gold_answers(dataset).items()}
-    return 100.0 * sum(_best_scores(character_f1, gold, predictions).values()) / len(gold)
+    return 2 * common / (len(predicted) + len(right))
 
 
 def metric_max_over_ground_truths(
@@ -125,15 +118,30 @@ def metric_max_over_ground_truths(
 def _best_scores(
     metric: Callable, gold: Mapping[str, Sequence[str]], predictions: Answers
 ) -> Scores:
-    """Returns the best score of each prediction over all right answers."""
+    """Returns the best score of each prediction; the right answer to some questions is ""."""
     missing = len(gold.keys() - predictions.keys())
     if missing:
         _LOGGER.warning("%d of %d questions have no prediction.", missing, len(gold))
     return {
-        qas_id: metric_max_over_ground_truths(metric, predictions[qas_id], answers)
+        qas_id: metric_max_over_ground_truths(metric, predictions[qas_id], answers or [""])
         for qas_id, answers in gold.items()
         if qas_id in predictions
     }
+
+
+def mean_score(metric: Callable, dataset: Dataset, predictions: Answers) -> float:
+    """Returns the mean of a metric of one answer in percent; a missing prediction counts as 0."""
+    gold = gold_answers(dataset)
+    return 100.0 * sum(_best_scores(metric, gold, predictions).values()) / len(gold)
+
+
+def character_scores(dataset: Dataset, predictions: Answers) -> Scores:
+    """Returns the mean `character_f1`; {} unless most right answers have such characters."""
+    answers = filter(None, gold_answers(dataset).values())
+    are_cjk = [bool(re.search(f"[{_CJK}]", texts[0])) for texts in answers]
+    if 2 * sum(are_cjk) <= len(are_cjk):
+        return {}
+    return {"character_f1": mean_score(character_f1, dataset, predictions)}
 
 
 # ---- SQuAD v1.1 ----
@@ -152,11 +160,8 @@ def evaluate_v1(dataset: Dataset, predictions: Answers) -> Scores:
             f"No answers to compare with: {unanswered[:1] or 'no questions'}. For "
             "questions without an answer use run_squad_v2."
         )
-    exact, f1 = (
-        100.0 * sum(_best_scores(metric, gold, predictions).values()) / len(gold)
-        for metric in (exact_match_score, f1_score)
-    )
-    return {"exact_match": exact, "f1": f1}
+    metrics = {"exact_match": exact_match_score, "f1": f1_score}
+    return {name: mean_score(metric, gold, predictions) for name, metric in metrics.items()}
 
 
 # ---- SQuAD v2.0 ----
@@ -173,7 +178,7 @@ def get_raw_scores(dataset: Dataset, preds: Answers) -> Tuple[Scores, Scores]:
     The right answer to an unanswerable question is "".
     """
     gold = {
-        qas_id: [text for text in answers if normalize_answer(text)] or [""]
+        qas_id: [text for text in answers if normalize_answer(text)]
         for qas_id, answers in gold_answers(dataset).items()
     }
     return _best_scores(compute_exact, gold, preds), _best_scores(compute_f1, gold, preds)

@@ -165,16 +165,6 @@ def _gold(examples: Sequence[SquadExample]) -> Dict[str, Sequence[str]]:
     return {example.qas_id: example.answers for example in examples}
 
 
-def _character_scores(
-    examples: Sequence[SquadExample], texts: squad_metrics.Answers
-) -> Dict[str, float]:
-    """Returns F1 by character if most questions are Chinese, Japanese or Korean; otherwise {}."""
-    count = sum(squad_metrics.has_cjk(example.question_text) for example in examples)
-    if 2 * count <= len(examples):
-        return {}
-    return {"character_f1": squad_metrics.mean_character_f1(_gold(examples), texts)}
-
-
 class SquadV1(SquadTask):
     """SQuAD v1.1: every question has an answer."""
 
@@ -200,8 +190,9 @@ class SquadV1(SquadTask):
     def measure(self, examples: Sequence[SquadExample], outputs: Outputs) -> Dict[str, float]:
         """Returns the scores of the official script, and F1 by character."""
         texts, _ = decoding.file_contents(examples, self.decode(examples, outputs)).values()
-        scores = squad_metrics.evaluate_v1(_gold(examples), texts)
-        return {**scores, **_character_scores(examples, texts)}
+        gold = _gold(examples)
+        scores = squad_metrics.evaluate_v1(gold, texts)
+        return {**scores, **squad_metrics.character_scores(gold, texts)}
 
     def export_more(self) -> None:
         """Writes albert_model.tflite, which reads int32 [1, S], into --export_dir."""
@@ -244,7 +235,8 @@ class SquadV2(SquadTask):
         answers = decoding.with_threshold(answers, threshold)
         texts, *_ = decoding.file_contents(examples, answers).values()
         scores = squad_metrics.evaluate_v2(gold, texts, null_odds)
-        return {**scores, **_character_scores(examples, texts), _THRESHOLD: threshold}
+        scores.update(squad_metrics.character_scores(gold, texts))
+        return {**scores, _THRESHOLD: threshold}
 
     def predictions(
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs

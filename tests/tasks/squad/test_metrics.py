@@ -24,56 +24,40 @@ def test_f1_score_of_repeated_words():
 
 
 @pytest.mark.parametrize(
-    "prediction, right, common, total",
+    "prediction, right, expected",
     [
-        ("《红楼梦》", "红楼梦。", 3, 6),
-        ("在北京大学", "北京的大学", 2, 10),  # the longest part in one piece
-        ("iPhone 4S手机", "iphone 4s", 2, 6),
-        ("1,000.5 km.", "1,000.5 km", 2, 5),
-        ("東京タワー", "タワー", 3, 8),
-        ("서울 특별시", "서울특별시", 5, 10),
-        ("红", "蓝", 0, 2),
-        ("。", "红", 0, 1),
+        ("《红楼梦》", "红楼梦。", 2 * 3 / 6),
+        ("在北京大学", "北京的大学", 2 * 2 / 10),  # the longest part in one piece
+        ("iPhone 4S手机", "iphone 4s", 2 * 2 / 6),
+        ("1,000.5 km.", "1,000.5 km", 2 * 2 / 5),
+        ("Jack's茶", "Jack", 2 * 1 / 4),
+        ("東京タワー", "タワー", 2 * 3 / 8),
+        ("서울 특별시", "서울특별시", 1),
+        ("红", "蓝", 0),
+        ("。", "红", 0),
+        ("", "", 1),
     ],
 )
-def test_character_f1(prediction, right, common, total):
-    expected = pytest.approx(2 * common / total)
-    assert metrics.character_f1(prediction, right) == expected
-    assert metrics.character_f1(right, prediction) == expected
+def test_character_f1(prediction, right, expected):
+    assert metrics.character_f1(prediction, right) == pytest.approx(expected)
+    assert metrics.character_f1(right, prediction) == pytest.approx(expected)
 
 
-def test_mean_character_f1_counts_all_questions():
+def test_mean_score_counts_all_questions():
     gold = {"a": ["红楼", "红楼梦"], "b": [], "c": ["红"], "d": ["红"]}
     predictions = {"a": "红楼梦", "b": "", "c": ""}
-    assert metrics.mean_character_f1(gold, predictions) == 50
-
-
-CMRC_SIGNS = "-:_*^/\\~`+=，。：？！“”；’《》·、「」（）－～『』"
+    assert metrics.mean_score(metrics.character_f1, gold, predictions) == 50
 
 
 def cmrc_parts(text):
-    """The units of cmrc2018_evaluate.py, for Latin text in the words of NLTK."""
-    tokenize = pytest.importorskip("nltk.tokenize").NLTKWordTokenizer().tokenize
-    text = "".join(sign for sign in text.lower().strip() if sign not in CMRC_SIGNS)
-    parts = []
-    for part in re.split("([\u4e00-\u9fa5])", text):
-        parts += tokenize(part)
-    return parts
-
-
-def cmrc_f1(prediction, right):
-    """The F1 of cmrc2018_evaluate.py."""
-    ours, theirs = cmrc_parts(prediction), cmrc_parts(right)
-    longest = max(
-        size
-        for size in range(min(len(ours), len(theirs)) + 1)
-        if any(
-            ours[start : start + size] == theirs[other : other + size]
-            for start in range(len(ours) - size + 1)
-            for other in range(len(theirs) - size + 1)
-        )
+    """All parts of a text in the units of cmrc2018_evaluate.py."""
+    words = pytest.importorskip("nltk.tokenize").NLTKWordTokenizer().tokenize
+    text = re.sub(
+        "[-:_*^/\\\\~`+=，。：？！“”；’《》·、「」（）－～『』]", "", text.lower().strip()
     )
-    return 2 * longest / (len(ours) + len(theirs))
+    units = [unit for part in re.split("([\u4e00-\u9fa5])", text) for unit in words(part)]
+    ends = range(len(units) + 1)
+    return [tuple(units[start:end]) for start in ends for end in ends[start:]]
 
 
 @needs_shared
@@ -81,13 +65,16 @@ def test_character_f1_equals_cmrc():
     content = read_json(shared_path("data/squad/xquad.zh.json"))
     paragraphs = [paragraph for item in content["data"] for paragraph in item["paragraphs"]]
     for paragraph in paragraphs[:60]:
-        texts = [question["answers"][0]["text"] for question in paragraph["qas"]]
-        texts += re.split("[。，]", paragraph["context"])[:3]
-        for prediction, right in zip(texts, [text[1:] or "a" for text in texts] + texts[::-1]):
+        context = paragraph["context"]
+        for answer in (answer for question in paragraph["qas"] for answer in question["answers"]):
+            right, start = answer["text"], answer["answer_start"]
+            prediction = context[max(start - 4, 0) : start + len(right) // 2 + 3]
             # NLTK writes quotes as `` and ''. Its versions differ in dashes.
             if not {*prediction + right} & {*'"–—'}:
-                expected = pytest.approx(cmrc_f1(prediction, right))
-                assert metrics.character_f1(prediction, right) == expected
+                ours, theirs = cmrc_parts(prediction), cmrc_parts(right)
+                common = max(map(len, {*ours} & {*theirs}))
+                expected = 2 * common / (max(map(len, ours)) + max(map(len, theirs)))
+                assert metrics.character_f1(prediction, right) == pytest.approx(expected)
 
 
 def test_v1_scores_the_best_answer():
