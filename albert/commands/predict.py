@@ -23,8 +23,7 @@ import dataclasses
 import io
 import json
 import logging
-import re
-from typing import Any, Collection, List, Mapping, Optional, Sequence
+from typing import Any, Collection, Dict, List, Mapping, Optional, Sequence
 
 from albert.configs.shared_flags import data_flag, model_flag, output_flag
 from albert.models.flags import TextFlags
@@ -33,7 +32,11 @@ from albert.util import cli, files
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
-OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
+_DIALECTS: Dict[str, Dict[str, Any]] = {
+    "csv": {},
+    "tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None},
+}
+OUTPUT_FORMATS = ("jsonl", *_DIALECTS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +76,7 @@ def format_prediction(
     """
     label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
     if output_format != "jsonl":
-        cells = ["" if value is None else str(value) for value in kept.values()]
+        cells = list(kept.values())
         if label is not None:
             cells.append(label if isinstance(label, str) else separator.join(label))
         cells += [f"{value:.6f}" for value in numbers.values()]
@@ -86,26 +89,20 @@ def format_prediction(
 
 def _output_name(name: str, kept: Collection[str]) -> str:
     """Returns a name that no kept column has, such as "predicted_label"."""
-    return f"predicted_{name}" if name in kept else name
+    while name in kept:
+        name = f"predicted_{name}"
+    return name
 
 
-def _row(cells: Sequence[str], output_format: str) -> str:
-    if output_format == "tsv":
-        return "\t".join(cells)
+def _row(cells: Sequence[Any], output_format: str) -> str:
     row = io.StringIO()
-    csv.writer(row, lineterminator="").writerow(cells)
-    return row.getvalue()
-
-
-def _check_cells(rows: Sequence[Any]) -> None:
-    """Raises UserError if TSV cannot hold a kept value of a text_lines.TextRow."""
-    for row in rows:
-        for name, value in row.kept.items():
-            if re.search("[\t\r\n]", str(value)):
-                raise UserError(
-                    f"{row.where}: {name} has a tab or line break, which a TSV file cannot hold. "
-                    "Give --output_format=csv."
-                )
+    try:
+        csv.writer(row, **_DIALECTS[output_format]).writerow(cells)
+    except csv.Error as error:
+        raise UserError(
+            f"{cells!r:.200}: a TSV file cannot hold a tab or line break. Give --output_format=csv."
+        ) from error
+    return row.getvalue()[: -len("\r\n")]
 
 
 def main(flags: Flags) -> None:
@@ -117,7 +114,7 @@ def main(flags: Flags) -> None:
     pair = tuple(text for text in (flags.text_a, flags.text_b) if text is not None)
     ending = files.ending(flags.output_file)[1:]
     output_format = flags.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
-    kept = split_columns(flags.keep_columns)
+    kept = list(dict.fromkeys(split_columns(flags.keep_columns)))
     layers: List[int] = []
     with task.Predictor(
         flags.model_dir,
@@ -130,8 +127,6 @@ def main(flags: Flags) -> None:
     ) as model:
 
         def answer(rows: List[TextRow]) -> List[str]:
-            if output_format == "tsv":
-                _check_cells(rows)
             predictions = model.predict([row.texts for row in rows])
             layers.extend(item.layers for item in predictions if item.layers is not None)
             return [

@@ -39,7 +39,6 @@ class TextRow(NamedTuple):
     """The text or pair of texts of a line."""
 
     texts: Tuple[str, ...]
-    where: str = ""  # file:line
     kept: Dict[str, Any] = {}  # the values of the columns to copy into the output
 
 
@@ -91,8 +90,7 @@ class TextReader:
     """Finds the texts in lines. The first line decides the format.
 
     Attributes:
-      num_empty: the number of lines with an empty text.
-      first_empty: "file:line" of the first one; "" if there is none.
+      empty: "file:line" of each empty text.
     """
 
     def __init__(
@@ -122,7 +120,7 @@ class TextReader:
         self._is_json: Optional[bool] = None  # None before the first line
         self._header: List[str] = []
         self._blank = ""  # "file:line" of the first blank line after other lines
-        self.num_empty, self.first_empty = 0, ""
+        self.empty: List[str] = []
 
     def rows(self, lines: Sequence[Line]) -> List[TextRow]:
         """Returns each line's text or pair. Skips the header, and blank lines at both ends."""
@@ -143,15 +141,13 @@ class TextReader:
                 continue
             text_rows.append(row)
             if not all(map(str.strip, row.texts)):
-                self.num_empty += 1
-                self.first_empty = self.first_empty or where
+                self.empty.append(where)
         return text_rows
 
     def _is_header(self, text: Any) -> bool:
         """Sets the format from the first line that is not blank. Returns whether it is a header."""
-        is_named_json = files.ending(self._name) in files.JSON_LINES
-        is_object = isinstance(text, dict) or (isinstance(text, str) and text.lstrip()[:1] == "{")
-        self._is_json = is_named_json or is_object
+        is_named = files.ending(self._name) in (*files.JSON_LINES, parquet.ENDING)
+        self._is_json = is_named or (isinstance(text, str) and text.lstrip().startswith("{"))
         header = _cells(text)
         training_columns = set(self._training_columns)
         is_training_header = bool(training_columns) and training_columns <= set(header)
@@ -188,13 +184,12 @@ class TextReader:
                 f"found {json.dumps(row, ensure_ascii=False, default=str)[:200]}. Name the columns "
                 "with --columns; tabs separate columns."
             )
-        missing = [name for name in self._keep_columns if name not in row]
-        if missing:
+        try:
+            return TextRow(texts, {name: row[name] for name in self._keep_columns})
+        except KeyError as error:
             raise UserError(
-                f"{where}: --keep_columns={missing[0]}: there is no such column. There are "
-                f"{', '.join(row)[:200]}."
-            )
-        return TextRow(texts, where, {name: row[name] for name in self._keep_columns})
+                f"{where}: --keep_columns names {error}, which is not one of {', '.join(row):.200}."
+            ) from error
 
 
 def split_columns(columns: Optional[str]) -> List[str]:

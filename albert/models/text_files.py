@@ -34,9 +34,9 @@ def read_rows(
             rows = reader.rows(lines)
             yield rows
             bar.update(len(rows), "")
-    if reader.num_empty:
-        empty = wording.counted(reader.num_empty, "empty text")
-        _LOGGER.warning("%s; the first one is in %s.", empty, reader.first_empty)
+    if reader.empty:
+        count, names = len(reader.empty), wording.listed(reader.empty)
+        _LOGGER.warning("%s: %s.", wording.counted(count, "empty text"), names)
 
 
 def read_texts(flags: TextFlags) -> Iterator[Texts]:

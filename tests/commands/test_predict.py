@@ -77,7 +77,7 @@ def write_rows(path):
     ids = [7, 8, 9, 10]
     columns = {
         "id": ids if path.suffix == ".parquet" else list(map(str, ids)),
-        "label": ["yes", "", 'a "b", c', "yes"],
+        "label": ["yes", "", 'a "b",\nc', "yes"],
         "first": [pair[0] for pair in PAIRS],
         "second": [pair[1] for pair in PAIRS],
     }
@@ -96,23 +96,27 @@ def test_kept_columns_are_copied_into_a_table(name, model_dir, expected, tmp_pat
         f"--input_file={tmp_path}/{name}",
         f"--output_file={tmp_path}/out.csv",
         "--columns=first,second",
-        "--keep_columns=label,id",
+        "--keep_columns=label,id,label",
         "--batch_size=2",
     )
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as stream:
         head, *rows = csv.reader(stream)
     assert head == ["label", "id", "predicted_label", *LABELS]
-    assert [row[0] for row in rows] == ["yes", "", 'a "b", c', "yes"]
+    assert [row[0] for row in rows] == ["yes", "", 'a "b",\nc', "yes"]
     assert [row[1] for row in rows] == ["7", "8", "9", "10"]
     np.testing.assert_allclose([[*map(float, row[3:])] for row in rows], expected, atol=1e-5)
 
 
 def test_kept_fields_keep_their_json_values(model_dir, tmp_path, capsys):
-    lines = ['{"id": 7, "tags": ["é", null], "label": true, "text_a": "a", "text_b": "b"}']
+    lines = [
+        '{"predicted_label": 7, "tags": ["é", null], "label": true, "text_a": "a", "text_b": "b"}'
+    ]
     (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    run_predict(model_dir, f"--input_file={tmp_path}/in.jsonl", "--keep_columns=tags,label")
+    run_predict(
+        model_dir, f"--input_file={tmp_path}/in.jsonl", "--keep_columns=tags,label,predicted_label"
+    )
     answer = json.loads(capsys.readouterr().out)
-    assert list(answer) == ["tags", "label", "predicted_label", "probabilities"]
+    assert list(answer)[3:] == ["predicted_predicted_label", "probabilities"]
     assert (answer["tags"], answer["label"]) == (["é", None], True)
 
 
@@ -147,12 +151,12 @@ def test_first_line_is_a_header_only_with_all_names(caplog):
     assert "title, body" in caplog.text
 
 
-def test_empty_texts_are_counted_and_the_first_is_named(tmp_path, caplog):
+def test_empty_texts_are_counted_and_named(tmp_path, caplog):
     (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
     flags = TextFlags(input_file=str(tmp_path / "in"))
     assert sum(map(len, text_files.read_texts(flags))) == 3
     (record,) = caplog.records
-    assert record.args == ("2 empty texts", f"{tmp_path}/in:2")
+    assert record.args == ("2 empty texts", f"{tmp_path}/in:2, {tmp_path}/in:3")
 
 
 def test_long_line_is_read_in_linear_time():
@@ -184,7 +188,7 @@ def test_predict_exit_threshold_of_a_regression(tmp_path, caplog, capsys):
         --text_a=x --exit_threshold=0.5 | --exit_patience
         --input_file={0}/in             | in:2
         --input_file={0}/in.json --keep_columns=c | in.json:2
-        --input_file={0}/in.json --keep_columns=b --output_format=tsv | in.json:1
+        --input_file={0}/in.json --keep_columns=b --output_format=tsv | 1.*2
         --text_a=x --keep_columns=y     | --keep_columns
     """),
 )
