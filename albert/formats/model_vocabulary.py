@@ -22,6 +22,7 @@ from albert.util.errors import UserError
 RECORD_NAME = "vocabulary.json"
 # Flag of a vocabulary -> ending of its file name.
 KEYS = {"spm_model_file": ".model", "vocab_file": ".txt"}
+_LOOKS_LIKE_VOCABULARY = re.compile(r"\.model$|vocab.*\.txt$")
 # A folder has one of these files. Its name shows the task.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", "tagging.json", RECORD_NAME)
 _FILE = {
@@ -131,16 +132,21 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
     """Checks that a pretrained model in a folder, if any, has this vocabulary.
 
     Raises:
-      UserError: it has another vocabulary.
+      UserError: it records another vocabulary; or it records none, and has others alone.
     """
     _, name = read_description(folder)
     same = recorded(folder, vocabulary.path)
     lower = {same and same.do_lower_case, vocabulary.do_lower_case} - {None}
-    if name == RECORD_NAME and (not same or len(lower) > 1):
+    is_other = name == RECORD_NAME and (not same or len(lower) > 1)
+    if not name:  # as in the folder of a released model
+        names = filter(_LOOKS_LIKE_VOCABULARY.search, files.names_in(folder))
+        own = [files.sha256(os.path.join(folder, name)) for name in names]
+        is_other = bool(own) and files.sha256(vocabulary.path) not in own
+    if is_other:
         raise UserError(
             f"The model in {folder} has another vocabulary than {vocabulary.path}, or another "
             "do_lower_case. Use the model's own vocabulary, or another folder. If you want the "
-            f"change, first remove {os.path.join(folder, name)}."
+            f"change, first remove {os.path.join(folder, RECORD_NAME)} and the vocabulary there."
         )
 
 

@@ -114,8 +114,8 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     """
     values = flags.to_dict()
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
-    is_file = files.exists(f"{checkpoint}.index")
-    if checkpoint in RELEASES and not is_file and not files.is_folder(checkpoint):
+    paths = (checkpoint, f"{checkpoint}.index")
+    if checkpoint in RELEASES and not any(map(files.exists, paths)):
         return resolve_model_files(flags.fill_in(init_checkpoint=local_folder(checkpoint)))
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values

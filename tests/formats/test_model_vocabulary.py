@@ -145,3 +145,19 @@ def test_model_of_another_vocabulary_is_refused(cased_records, tmp_path):
         model_vocabulary.put(f"{tmp_path}/out", other)
         with pytest.raises(UserError, match="out/vocabulary.json"):
             keep(cased_records, tmp_path / "out")
+
+
+def test_first_weights_of_another_vocabulary_are_refused(cased_records, cased, tmp_path):
+    arguments = cased_records, tmp_path / "out", f"--init_checkpoint={cased}"
+    (cased / "vocabulary.json").unlink()
+    (cased / "my.v1").rename(cased / "my.model")
+    keep(*arguments)
+    (cased / "my.model").write_text("another")
+    with pytest.raises(UserError, match="cased has another vocabulary"):
+        keep(*arguments)
+
+
+def test_model_with_unused_embeddings_is_named(cased_records, tmp_path, caplog):
+    config = records.write_config(tmp_path / "large.json", vocab_size=600)
+    keep(cased_records, tmp_path / "out", f"--albert_config_file={config}")
+    assert caplog.records[-1].args == (400, 600)

@@ -72,6 +72,9 @@ class Pretraining(workflow.Workflow):
         estimators.announce(flags, config, f"{count} of records ({names})")
         if flags.do_train and self.is_chief:
             self.vocabulary = find_vocabulary(flags, self.training_files)
+        if self.vocabulary and not self._tokenizer:
+            named = {"vocab_file": None, self.vocabulary.key: self.vocabulary.path}
+            tokenization.check_vocab_size(tokenization.FullTokenizer(**named), config.vocab_size)
 
     def _read_files(self, flag: str) -> PretrainingFiles:
         paths = file_utils.expand_patterns(getattr(self.flags, flag), flag)
@@ -180,7 +183,7 @@ class Pretraining(workflow.Workflow):
 def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optional[Vocabulary]:
     """Returns the records' vocabulary. If it is missing, logs a warning and returns None.
 
-    Raises ValueError if --output_dir has another vocabulary.
+    Raises ValueError if --output_dir or the folder of the first weights has another vocabulary.
     """
     vocabulary = None
     for key in model_vocabulary.KEYS:
@@ -207,6 +210,9 @@ def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optiona
         )
         return None
     model_vocabulary.check_same(flags.output_dir, vocabulary)
+    if flags.init_checkpoint and not checkpoints.list_checkpoints(flags.output_dir):
+        start = checkpoints.resolve(flags.init_checkpoint)
+        model_vocabulary.check_same(os.path.dirname(start), vocabulary)
     model_vocabulary.path_in(flags.output_dir, vocabulary)
     return vocabulary
 
