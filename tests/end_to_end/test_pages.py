@@ -107,6 +107,14 @@ python() {
 """
 
 
+def run_in_shell(text, small):
+    """Runs a page's blocks with short flags by module. Returns what they print."""
+    environment = {f"SMALL_{name}": flags for name, flags in small.items()}
+    environment.update(os.environ, PYTHON=sys.executable, PYTHONPATH=str(pages.ROOT))
+    command = ["bash", "-c", SHELL + pages.script(text)]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout
+
+
 def test_readme(folder):
     released_archives.write_model(folder / "base_v2", max_position_embeddings=512)
     (folder / "data" / "squad_v1").mkdir(parents=True)
@@ -114,17 +122,13 @@ def test_readme(folder):
         answer = squad_data.answered("q", "He left the house .", "house")
         paragraph = squad_data.paragraph("He left the house .", answer)
         squad_data.write_squad(folder / "data" / "squad_v1", [paragraph], name)
-    text = pages.text_of(pages.ROOT / "README.md")
     small = {
         "demo": "--steps=2",
         "run_pretraining": "--num_train_steps=2 --train_batch_size=2 --nouse_xla",
         "run_classifier": f"{SMALL['run_classifier']} {STEPS}",
         "run_squad_v1": SMALL["run_squad_v1"],
     }
-    environment = {f"SMALL_{name}": flags for name, flags in small.items()}
-    environment.update(os.environ, PYTHON=sys.executable, PYTHONPATH=str(pages.ROOT))
-    command = ["bash", "-c", SHELL + pages.script(text)]
-    printed = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout
+    printed = run_in_shell(pages.text_of(pages.ROOT / "README.md"), small)
     for shown in (b"eval_accuracy = ", b"Prediction(label=", b'"gaps"', b"\n["):
         assert shown in printed
     assert (folder / "demo" / "report.html").exists()
@@ -140,33 +144,18 @@ def test_own_language_tutorial(folder, capsys):
     assert "Prediction(label=" in capsys.readouterr().out
 
 
-def test_own_domain_tutorial(folder, monkeypatch):
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("PYTHONPATH", str(pages.ROOT))
-    for model in (".cache/albert/albert_base_v2/albert_base", "base_v2"):
-        released_archives.write_model(folder / model)
-    (folder / "field").mkdir()
-    for name in ("train", "eval"):
-        (folder / "text" / f"{name}-1.txt").rename(folder / "field" / f"{name}.txt")
-    (folder / "reviews").mkdir()
-    for name in ("train.csv", "dev.csv"):
-        (folder / "reviews" / name).write_text(
-            "text,opinion\n" + "It rains.,bad\nHe sang.,good\n" * 4
-        )
+def test_own_domain_tutorial(folder):
     small = {
-        "create_pretraining_data": SMALL["create_pretraining_data"],
-        "run_pretraining": "--max_seq_length=32 --train_batch_size=4 --num_train_steps=2 "
-        "--num_warmup_steps=1 --save_checkpoints_steps=1 --nouse_xla",
-        "sweep": "--max_seq_length=32 --train_batch_size=4 --num_train_epochs=1 --seeds=1",
+        "demo": "--steps=2",
+        "create_pretraining_data": "--dupe_factor=1",
+        "run_pretraining": "--num_train_steps=2 --num_warmup_steps=1 --nouse_xla",
+        "sweep": "--num_train_epochs=1 --seeds=1",
     }
-    download, *rest = pages.commands(pages.read("tutorials/own_domain"))
-    assert download.arguments == ["base_v2"]
-    for command in rest:
-        pages.run(command, small)
+    run_in_shell(pages.read("tutorials/own_domain"), small)
     results = read_json(folder / "output" / "field" / "eval_results.json")["results"]
-    assert [row["step"] for row in results] == [0, 1, 2]
-    for name in ("before", "after"):
-        assert "eval_accuracy" in (folder / "output" / name / "results.txt").read_text()
+    assert [row["step"] for row in results] == [0, 2]
+    for model in ("demo-python/model", "output/demo-python", "output/field"):
+        assert "eval_accuracy" in (folder / "results" / model / "results.txt").read_text()
 
 
 def test_chinese_squad_tutorial(folder, capsys):
@@ -183,9 +172,10 @@ def test_chinese_squad_tutorial(folder, capsys):
     for name in ("train.json", "dev.json"):
         squad_data.write_squad(folder / "cmrc", paragraphs, name)
     follow("tutorials/chinese_squad")
-    *_, score, answer = capsys.readouterr().out.splitlines()
-    assert score.endswith("F1 of 4 questions, by character")
+    answer = capsys.readouterr().out.splitlines()[-1]
     assert answer and answer in LIBRARY
+    (results,) = read_json(folder / "output" / "cmrc" / "eval_results.json")["results"]
+    assert 0 <= results["metrics"]["character_f1"] <= 100
 
 
 def test_hugging_face_tutorial(folder, capsys):
