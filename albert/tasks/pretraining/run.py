@@ -210,8 +210,8 @@ def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optiona
         )
         return None
     model_vocabulary.check_same(flags.output_dir, vocabulary)
-    if flags.init_checkpoint and not checkpoints.list_checkpoints(flags.output_dir):
-        start = checkpoints.resolve(flags.init_checkpoint)
+    if flags.init_checkpoint and not model_paths.list_checkpoints(flags.output_dir):
+        start = model_paths.resolve(flags.init_checkpoint)
         model_vocabulary.check_same(os.path.dirname(start), vocabulary)
     model_vocabulary.path_in(flags.output_dir, vocabulary)
     return vocabulary
