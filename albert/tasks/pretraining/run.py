@@ -73,7 +73,7 @@ class Pretraining(workflow.Workflow):
         if flags.do_train and self.is_chief:
             self.vocabulary = find_vocabulary(flags, self.training_files)
         if self.vocabulary and not self._tokenizer:
-            named = {"vocab_file": None, self.vocabulary.key: self.vocabulary.path}
+            named: Dict[str, Any] = {"vocab_file": None, self.vocabulary.key: self.vocabulary.path}
             tokenization.check_vocab_size(tokenization.FullTokenizer(**named), config.vocab_size)
 
     def _read_files(self, flag: str) -> PretrainingFiles:
