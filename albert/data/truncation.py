@@ -8,7 +8,7 @@
              N windows of an example is a record with the example's label and the feature
              num_windows, N. Its weight in training is 1 / N.
 
-Dimensions: R records, N examples, C classes.
+Dimensions: R records, N examples.
 """
 
 from typing import Dict, List, Sequence
@@ -17,7 +17,6 @@ import numpy as np
 from scipy import special
 
 from albert.configs.shared_flags import HEAD_TAIL, WINDOWS
-from albert.data.packing import Arrays
 
 NUM_WINDOWS = "num_windows"
 _HEAD_TOKENS = 128
@@ -37,34 +36,32 @@ def parts_of(ids: Sequence[int], length: int, truncation: str) -> List[Sequence[
     return [[*ids[:head], *ids[last + head :]]]
 
 
-def merge_windows(outputs: Arrays) -> Dict[str, np.ndarray]:
-    """Returns outputs [N, ...] of examples, from those of their windows [R, ...].
+def merge_windows(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+    """Returns outputs [N, ...] of examples, from those of their windows [R, ...], if there are any.
 
-    Logits are the means over the windows or, if an example can have several labels, the maxima.
-    Predictions, probabilities and losses follow from them. The number of layers is the highest.
+    Logits are the means over the windows, and probabilities and predictions follow from them. If an
+    example can have several labels, all three are the maxima. The loss is the mean, as in training.
     """
+    if NUM_WINDOWS not in outputs:
+        return outputs
     counts, starts = outputs[NUM_WINDOWS], []
     first = 0
     while first < len(counts):
         starts.append(first)
         first += counts[first]
-    merged = {name: value[starts] for name, value in outputs.items() if name != NUM_WINDOWS}
-    labels, is_multi_label = merged["label_ids"], outputs["predictions"].ndim == 2
-    maxima = ["logits", "probabilities", "predictions"] if is_multi_label else ["layers"]
-    for name in outputs.keys() & maxima:
-        merged[name] = np.maximum.reduceat(outputs[name], starts)
-    if is_multi_label:
-        logits = merged["logits"]  # [N, C]
-        merged["per_example_loss"] = (np.logaddexp(0, logits) - labels * logits).mean(axis=-1)
-        return merged
-    sizes = counts[starts, np.newaxis].astype(np.float32)
-    merged["logits"] = logits = np.add.reduceat(outputs["logits"], starts) / sizes  # [N, C]
-    if outputs["predictions"].dtype.kind == "f":
-        merged["probabilities"], merged["predictions"] = logits, logits[:, 0]
-        merged["per_example_loss"] = (logits[:, 0] - labels) ** 2
-        return merged
-    log_probabilities = logits - special.logsumexp(logits, axis=-1, keepdims=True)
-    merged["probabilities"] = np.exp(log_probabilities)
-    merged["predictions"] = logits.argmax(axis=-1)
-    merged["per_example_loss"] = -log_probabilities[range(len(labels)), labels]
+    predictions, maxima = outputs["predictions"], ["layers"]
+    if predictions.ndim == 2:  # several labels
+        maxima += ["logits", "probabilities", "predictions"]
+    merged: Dict[str, np.ndarray] = {}
+    for name, values in outputs.items():
+        if name in maxima:
+            merged[name] = np.maximum.reduceat(values, starts)
+        elif name in ("label_ids", NUM_WINDOWS) or values.dtype.kind != "f":
+            merged[name] = values[starts]
+        else:
+            shares = (values.T / counts.astype(np.float32)).T
+            merged[name] = np.add.reduceat(shares, starts)
+    if predictions.ndim == 1 and predictions.dtype.kind != "f":  # classes
+        merged["probabilities"] = special.softmax(merged["logits"], axis=-1)
+        merged["predictions"] = merged["logits"].argmax(axis=-1)
     return merged

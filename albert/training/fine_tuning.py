@@ -18,6 +18,7 @@ import numpy as np
 from albert.configs import published
 from albert.configs.shared_flags import WINDOWS, FineTuningFlags
 from albert.data import feature_cache, padded_batches, record_files
+from albert.data.truncation import merge_windows
 from albert.formats import model_paths, model_vocabulary
 from albert.models import inference
 from albert.runtimes import compat
@@ -290,7 +291,7 @@ class FineTuning(workflow.Workflow):
             outputs = estimators.tpu_outputs(
                 flags, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
-            return task.merge(outputs)
+            return merge_windows(outputs)
         self._model.load(checkpoint)
         self._model.notes.clear()
         processes = feature_cache.processes_for(len(examples))
@@ -301,7 +302,7 @@ class FineTuning(workflow.Workflow):
         notes = feature_cache.in_words(self._model.notes)
         if notes and split not in best_outputs:  # once, not for each checkpoint
             _LOGGER.info("%s %s: %s.", task.name, split, notes)
-        return task.merge(outputs)
+        return outputs
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
         """Writes its errors by label, and warns if it predicts the same label every time."""

@@ -52,7 +52,10 @@ def read(paths: Sequence[str], *, needs_labels: bool = False) -> List[InputExamp
 
 
 def of_row(fields: Mapping[str, Any], where: str) -> InputExample:
-    """Returns the question in a row; a UserError begins with `where`."""
+    """Returns the question in a row; a UserError begins with `where`.
+
+    With a context, the texts are (context, question and choice), otherwise (question, choice).
+    """
     row: Dict[str, Any] = {
         key: next((fields[name] for name in (key, *names) if name in fields), None)
         for key, names in _KEYS.items()
@@ -71,18 +74,11 @@ def of_row(fields: Mapping[str, Any], where: str) -> InputExample:
             label = keys.index(label)
     if len(choices) < 2:
         raise UserError(f"{where} has fewer than two choices.")
-    return example_of(context, question, choices, label=_index_of(label, choices, where))
-
-
-def example_of(
-    context: Optional[str], question: str, choices: Sequence[str], *, label: Optional[int] = None
-) -> InputExample:
-    """Returns a question as the model reads it.
-
-    With a context, the texts are (context, question and choice), otherwise (question, choice).
-    """
-    endings = endings_of(question, choices) if context else choices
-    return InputExample("", context or question, None, list(endings), label, options=choices)
+    label = _index_of(label, choices, where)
+    endings = list(choices)
+    if context:
+        endings = endings_of(question, choices)
+    return InputExample("", context or question, None, endings, label, options=choices)
 
 
 def _index_of(label: Any, choices: List[str], where: str) -> Optional[int]:

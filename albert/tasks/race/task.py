@@ -188,11 +188,10 @@ class MultipleChoiceTask(ChoiceTask):
 
     def parse(self, text: Any) -> InputExample:
         """Returns the example for (context, question, choices), or a row without a label."""
-        if isinstance(text, dict):
-            return choice_rows.of_row(text, "It")
-        options = super().parse(text).options
-        context, question, _ = text
-        return choice_rows.example_of(context, question, options)
+        if not isinstance(text, dict):
+            choices = super().parse(text).options
+            text = {"context": text[0], "question": text[1], "choices": list(choices)}
+        return choice_rows.of_row(text, "It")
 
     @functools.lru_cache(maxsize=None)  # noqa: B019, it lives as long as the process
     def num_choices(self, is_training: bool) -> int:
