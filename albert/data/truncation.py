@@ -17,6 +17,7 @@ import numpy as np
 from scipy import special
 
 from albert.configs.shared_flags import HEAD_TAIL, WINDOWS
+from albert.data.packing import Arrays
 
 NUM_WINDOWS = "num_windows"
 _HEAD_TOKENS = 128
@@ -36,7 +37,7 @@ def parts_of(ids: Sequence[int], length: int, truncation: str) -> List[Sequence[
     return [[*ids[:head], *ids[last + head :]]]
 
 
-def merge_windows(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+def merge_windows(outputs: Arrays) -> Arrays:
     """Returns outputs [N, ...] of examples, from those of their windows [R, ...], if there are any.
 
     Logits are the means over the windows, and probabilities and predictions follow from them. If an

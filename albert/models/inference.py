@@ -15,14 +15,13 @@ import collections.abc
 import contextlib
 import logging
 from concurrent import futures
-from typing import Any, Callable, Counter, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Counter, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from albert.data import feature_cache
 from albert.data.packing import SEQUENCES, Arrays
 from albert.data.record_format import FeatureSpec
-from albert.data.truncation import merge_windows
 from albert.models.network import Network, check_finite, joined
 from albert.util import parallel
 from albert.util.errors import UserError
@@ -70,6 +69,10 @@ class InferenceTask:
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
         """Returns the records of consecutive items."""
         raise NotImplementedError
+
+    def merge(self, outputs: Outputs) -> Outputs:
+        """Returns the outputs for `decode` from those of the records."""
+        return outputs
 
     def decode(self, examples: Sequence[Any], outputs: Outputs) -> Any:
         """Returns the answer to each example, a NamedTuple or JSON value."""
@@ -131,13 +134,10 @@ class InferenceModel(contextlib.AbstractContextManager):
         """Returns the network's outputs. Raises UserError if a value is not finite."""
         return check_finite(self.run(self.task.items(examples, False)))
 
-    def run(self, items: Sequence[Any], **options: Any) -> Dict[str, np.ndarray]:
-        """Returns the outputs [R, ...] for items of `encode`. For the options, see Network.run.
-
-        The outputs of an example's windows are merged.
-        """
+    def run(self, items: Sequence[Any], **options: Any) -> Outputs:
+        """Returns the merged outputs for items of `encode`. For the options, see Network.run."""
         parts = [self.network.run(records, **options) for records in self._records(items)]
-        return merge_windows(joined(parts))
+        return self.task.merge(joined(parts))
 
     def _records(self, items: Sequence[Any]) -> Iterator[Arrays]:
         """Yields the records of POOL items at a time.

@@ -145,7 +145,7 @@ def joined(parts: Sequence[Arrays]) -> Dict[str, np.ndarray]:
     return joined_parts
 
 
-def check_finite(outputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+def check_finite(outputs: Arrays) -> Arrays:
     """Returns the outputs. Raises UserError if a value is not finite."""
     for name, value in outputs.items():
         if not np.isfinite(value).all():

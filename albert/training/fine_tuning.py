@@ -18,7 +18,6 @@ import numpy as np
 from albert.configs import published
 from albert.configs.shared_flags import WINDOWS, FineTuningFlags
 from albert.data import feature_cache, padded_batches, record_files
-from albert.data.truncation import merge_windows
 from albert.formats import model_paths, model_vocabulary
 from albert.models import inference
 from albert.runtimes import compat
@@ -288,10 +287,10 @@ class FineTuning(workflow.Workflow):
             size = flags.eval_batch_size or size
         if flags.use_tpu:
             input_fn = self.input_fn(records.path)
-            outputs = estimators.tpu_outputs(
+            separate = estimators.tpu_outputs(
                 flags, self.model_fn(), input_fn, checkpoint=checkpoint, batch_size=size
             )
-            return merge_windows(outputs)
+            return task.merge(separate)
         self._model.load(checkpoint)
         self._model.notes.clear()
         processes = feature_cache.processes_for(len(examples))

@@ -16,7 +16,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs.shared_flags import END, FineTuningFlags
-from albert.data.truncation import NUM_WINDOWS
+from albert.data.truncation import NUM_WINDOWS, merge_windows
 from albert.formats import model_vocabulary
 from albert.models.inference import InferenceTask, Outputs
 from albert.training import metrics
@@ -160,6 +160,10 @@ class Task(InferenceTask):
         if NUM_WINDOWS in features:
             outputs[NUM_WINDOWS] = features[NUM_WINDOWS]
         return {name: tf.identity(value, name=name) for name, value in outputs.items()}
+
+    def merge(self, outputs: Outputs) -> Outputs:
+        """Merges the windows of each example."""
+        return merge_windows(outputs)
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the measurements of a split."""
