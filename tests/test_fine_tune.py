@@ -214,17 +214,15 @@ def test_rows_of_each_kind_are_the_same_file(tmp_path):
         ([0.5, 2.0, 1.0], "regression"),
         ([2.0, 10.0, -1.0], ["-1", "2", "10"]),
         (["b, c", "a", "b, c"], ["a", "b, c"]),
+        ([["b", "a"], [], ["c"]], ["a", "b", "c"]),
     ],
 )
 def test_labels_of_rows_declare_the_task(labels, expected, tmp_path):
     pairs = [("a", "b", label) for label in labels]
-    flags = flags_for(tmp_path, pairs)
-    assert read_json(flags.task_file) == {
-        "text_a": "text_a",
-        "text_b": "text_b",
-        "label": "label",
-        "labels": expected,
-    }
+    declared = read_json(flags_for(tmp_path, pairs).task_file)
+    assert declared.pop("multi_label", False) == isinstance(labels[0], list)
+    names = {name: name for name in ("text_a", "text_b", "label")}
+    assert declared == {**names, "labels": expected}
 
 
 def test_columns_of_a_table_are_found_or_named(tmp_path):

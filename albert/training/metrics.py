@@ -37,14 +37,12 @@ def _sklearn() -> Any:
 
 
 def _correlation(name: str, predictions: Predictions) -> float:
-    """Returns SciPy's correlation; NaN, without a warning, if one side is constant or N is 1."""
+    """Returns SciPy's correlation; NaN if one side is constant or N is 1."""
     from scipy import stats
 
     if len(predictions.labels) < 2:
         return float("nan")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return getattr(stats, name)(*_scores(predictions))[0]
+    return getattr(stats, name)(*_scores(predictions))[0]
 
 
 def _matthews(predictions: Predictions) -> float:
@@ -117,14 +115,16 @@ def compute(
     eval_loss      mean of the losses
     """
     values = {}
-    for name in names:
-        kind, _, label = name.partition("_")
-        if kind in PER_LABEL:
-            of_label = [labels.index(label)]
-            value = _score(kind, predictions, labels=of_label, average="macro")
-        else:
-            value = METRICS[name](predictions)
-        values[name] = float(value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of constant scores, and of labels that do not occur
+        for name in names:
+            kind, _, label = name.partition("_")
+            if kind in PER_LABEL:
+                of_label = [labels.index(label)]
+                value = _score(kind, predictions, labels=of_label, average="macro")
+            else:
+                value = METRICS[name](predictions)
+            values[name] = float(value)
     return values
 
 

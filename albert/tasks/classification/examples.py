@@ -287,7 +287,8 @@ def _read_parts(path: str) -> Tuple[List[str], List[Row]]:
 def declaration(path: str, named: Columns, separator: str = "") -> Dict[str, Any]:
     """Returns the columns and the labels of training data, as a task file has them.
 
-    The labels are "regression" if all are numbers, and not all are whole numbers.
+    The labels are "regression" if all are numbers, and not all are whole numbers. An example can
+    have several if they are lists.
 
     Args:
       path: a file, or a pattern for Parquet files.
@@ -304,7 +305,7 @@ def declaration(path: str, named: Columns, separator: str = "") -> Dict[str, Any
         candidates = [named._replace(label=label)]
     task = TaskSpec("", (), Recipe(0, 0, 0), (), tuple(candidates))
     columns = _find_columns(task, rows, "train", names=())
-    values = (row.fields.get(columns.label) for row in rows[columns.header or 0 :])
+    values = [row.fields.get(columns.label) for row in rows[columns.header or 0 :]]
     present = (value for value in values if value not in (None, ""))
     # pandas writes 1 as 1.0 if a column has missing values.
     texts = {
@@ -325,6 +326,8 @@ def declaration(path: str, named: Columns, separator: str = "") -> Dict[str, Any
         for name, key in keys.items()
         if key is not None
     }
+    if any(isinstance(value, list) for value in values):
+        declared["multi_label"] = True
     return {**declared, "labels": labels}
 
 
@@ -377,10 +380,9 @@ def _examples_of(
     guid = fields.get(columns.guid)
     if not isinstance(columns.label, dict):
         label = fields[columns.label] if is_labelled else fields.get(columns.label)
-    elif is_labelled:
-        label = [name for name, key in columns.label.items() if _is_present(fields[key], name)]
     else:
-        label = None
+        keys = columns.label.items() if is_labelled else ()
+        label = [name for name, key in keys if _is_present(fields[key], name)]
     text_a = text_of(fields[columns.text_a])
     return [InputExample("" if guid is None else str(guid), text_a, text_b, label)]
 
@@ -458,7 +460,7 @@ def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task
         return True
     words = [name.strip().lower() for name in first.values]
     label = "" if keys[2] is None else words[keys[2]]
-    if parse_label(label, label_spellings(task), task.label_separator) is not None:
+    if parse_label(label, label_spellings(task)) is not None:
         return False
     texts = {words[key] for key in keys[:2] if key is not None}
     return label in _LABEL_WORDS or texts <= _TEXT_WORDS
@@ -512,9 +514,11 @@ def label_text(value: Any) -> str:
 
 def _label_texts(value: Any, separator: str) -> List[str]:
     """Returns the labels that a list or a text spells, several if there is a separator."""
-    if not separator:
-        return [label_text(value)]
-    parts = value if isinstance(value, list) else label_text(value).split(separator)
+    parts = [value]
+    if isinstance(value, list):
+        parts = value
+    elif separator:
+        parts = label_text(value).split(separator)
     return list(filter(None, map(label_text, parts)))
 
 

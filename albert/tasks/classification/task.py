@@ -317,17 +317,16 @@ class ClassifierTask(Task):
 
     def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
-        chosen = {}
-        if self.is_multi_label:
-            if self.flags.decision_threshold is None:
-                best = metrics.best_threshold(self.best_metric, _predictions(outputs), self.labels)
-                self.metrics = {_THRESHOLD: best}
-                self.merge(outputs)  # the outputs are kept, also as those of the best checkpoint
-            chosen = {_THRESHOLD: self.threshold()}
+        if self.is_multi_label and self.flags.decision_threshold is None:
+            best = metrics.best_threshold(self.best_metric, _predictions(outputs), self.labels)
+            self.metrics = {_THRESHOLD: best}
+            self.merge(outputs)  # the outputs are kept, also as those of the best checkpoint
         measured = metrics.compute(self._metrics, _predictions(outputs), self.labels)
+        if self.is_multi_label:
+            measured[_THRESHOLD] = self.threshold()
         if "layers" in outputs:
             measured["mean_layers"] = float(np.mean(outputs["layers"]))
-        return {**measured, **chosen, **self._exits()}
+        return {**measured, **self._exits()}
 
     def predictions(
         self, split: str, examples: Sequence[InputExample], outputs: Outputs
