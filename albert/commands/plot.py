@@ -160,9 +160,10 @@ def _draw_confusion(axes: Any, run: RunHistory) -> None:
     display = metrics.ConfusionMatrixDisplay(matrix, display_labels=names)
     display.plot(ax=axes, cmap="Blues", colorbar=False, include_values=len(names) < 20)
     axes.set(title=run.folder, xlabel="prediction, precision", ylabel="label, recall")
+    axes.tick_params("x", rotation=90)
     for axis, set_labels in enumerate((axes.set_xticklabels, axes.set_yticklabels)):
         shares = matrix.diagonal() / np.maximum(matrix.sum(axis), 1)
-        set_labels([f"{name}\n{share:.0%}" for name, share in zip(names, shares)])
+        set_labels([f"{name} {share:.0%}" for name, share in zip(names, shares)])
 
 
 def main(flags: Flags) -> None:

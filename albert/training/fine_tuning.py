@@ -123,6 +123,13 @@ class FineTuning(workflow.Workflow):
             count = records.count if flags.truncation == WINDOWS else len(examples)
             self.schedule = training_length(flags, count)
             self._final_step = self.schedule.num_train_steps
+            if task.splits("dev") and self._final_step <= flags.save_checkpoints_steps:
+                _LOGGER.warning(
+                    "There will be only one checkpoint to evaluate, because "
+                    "--save_checkpoints_steps is %d and the training ends at step %d.",
+                    flags.save_checkpoints_steps,
+                    self._final_step,
+                )
         elif "train_step" in flags.explicit:
             self._final_step = flags.train_step  # of another process
 

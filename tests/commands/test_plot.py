@@ -63,7 +63,7 @@ def test_confusion_matrix_has_counts_recall_and_precision(tmp_path):
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         scripts.run(plot, [folder, f"--output_file={tmp_path / 'a.svg'}"])
     texts = re.findall(">([^<>]+)</t", (tmp_path / "a.svg").read_text(encoding="utf-8"))
-    for text in ("41", "123", "no", "yes", "25%", "100%"):
+    for text in ("41", "123", "no 25%", "no 100%", "yes 0%"):
         assert text in texts
 
 
