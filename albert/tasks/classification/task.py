@@ -279,9 +279,12 @@ class ClassifierTask(Task):
         """Merges the windows of each example, and decides which of several labels it has."""
         merged: Any = super().merge(outputs)
         if self.is_multi_label:
-            decisions = merged["probabilities"] >= self.threshold()
-            merged["predictions"] = decisions.astype(np.int32)
+            self._decide(merged)
         return merged
+
+    def _decide(self, outputs: Dict[str, np.ndarray]) -> None:
+        """Sets the predictions, 0 or 1 for each label, int32 [N, C]."""
+        outputs["predictions"] = (outputs["probabilities"] >= self.threshold()).astype(np.int32)
 
     def label_pairs(
         self, examples: Sequence[InputExample], outputs: Outputs
@@ -315,12 +318,12 @@ class ClassifierTask(Task):
         names = ["exit_patience", "exit_threshold"] if self.is_regression else ["exit_patience"]
         return {name: getattr(self.flags, name) for name in names}
 
-    def measure(self, examples: Sequence[Any], outputs: Outputs) -> Dict[str, float]:
+    def measure(self, examples: Sequence[Any], outputs: Any) -> Dict[str, float]:
         """Returns the task's metrics and, where examples leave early, when."""
         if self.is_multi_label and self.flags.decision_threshold is None:
             best = metrics.best_threshold(self.best_metric, _predictions(outputs), self.labels)
             self.metrics = {_THRESHOLD: best}
-            self.merge(outputs)  # the outputs are kept, also as those of the best checkpoint
+            self._decide(outputs)  # the outputs are kept, also as those of the best checkpoint
         measured = metrics.compute(self._metrics, _predictions(outputs), self.labels)
         if self.is_multi_label:
             measured[_THRESHOLD] = self.threshold()
