@@ -8,7 +8,7 @@ SWAG and C3 are read as the library `datasets` writes them.
 
 import re
 import string
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from albert.data import parquet, rows
 from albert.tasks.race.examples import InputExample, endings_of
@@ -30,6 +30,7 @@ _TYPES = {
     "choices": ([str], {"label": [str], "text": [str]}),
     "label": (str, int, None),
 }
+_DOCUMENT = {"documents": [str], "questions": {str: list}}
 # COPA's questions, as in Roemmele et al. 2011.
 _COPA = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}
 
@@ -44,11 +45,23 @@ def read(paths: Sequence[str], *, needs_labels: bool = False) -> List[InputExamp
     for row in rows.read_rows(paths):
         if row.is_table:
             raise UserError(f"{row.where} is not a JSON object. Use JSON lines or Parquet.")
-        example = of_row(row.fields, row.where)
-        if needs_labels and example.label is None:
-            raise UserError(f"{row.where} has no label.")
-        examples.append(example)
+        for fields in _questions(row.fields, row.where):
+            example = of_row(fields, row.where)
+            if needs_labels and example.label is None:
+                raise UserError(f"{row.where} has no label.")
+            examples.append(example)
     return examples
+
+
+def _questions(fields: Mapping[str, Any], where: str) -> Iterator[Mapping[str, Any]]:
+    """Yields the fields of each question of a row. The data set c3 has several in a row."""
+    if "documents" not in fields:
+        yield fields
+        return
+    json_files.check(fields, _DOCUMENT, where)
+    columns = fields["questions"]
+    for values in zip(*columns.values()):
+        yield dict(zip(columns, values), context=fields["documents"])
 
 
 def of_row(fields: Mapping[str, Any], where: str) -> InputExample:

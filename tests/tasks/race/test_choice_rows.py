@@ -26,6 +26,9 @@ CSQA = {
 }
 SWAG = {
     "video-id": "v",
+    "fold-ind": "3416",
+    "startphrase": "He sits. He",
+    "gold-source": "gold",
     "sent1": "He sits.",
     "sent2": "He",
     **{f"ending{number}": f"falls {number}" for number in range(4)},
@@ -106,6 +109,21 @@ def test_wrong_row_is_named_with_its_line(change, words, tmp_path):
     path = write(tmp_path / "a.jsonl", OWN, {**OWN, **change})
     with pytest.raises(ValueError, match=f"a.jsonl:2.*{words}"):
         choice_rows.read([path], needs_labels=True)
+
+
+def test_row_of_c3_may_have_several_questions(tmp_path):
+    questions = {
+        "question": ["谁？", "几？"],
+        "answer": ["女", "三"],
+        "choice": [["男", "女"], list("一二三")],
+    }
+    row = {"documents": C3["context"], "document_id": "m-1", "questions": questions}
+    first, second = choice_rows.read([write(tmp_path / "a.jsonl", row)], needs_labels=True)
+    assert (first.endings, first.label) == (["谁？ 男", "谁？ 女"], 1)
+    assert (second.context_sentence, second.label) == ("男：你好\n女：好", 2)
+    wrong = write(tmp_path / "b.jsonl", dict(row, questions=["谁？"]))
+    with pytest.raises(ValueError, match="b.jsonl:1.*questions"):
+        choice_rows.read([wrong])
 
 
 def test_only_objects_are_rows(tmp_path):
