@@ -267,7 +267,7 @@ class TruncationFlags(BaseFlags):
 
     truncation: str = data_flag(
         END,
-        "Of long texts, end keeps the first tokens, head_tail both ends, windows all, in parts.",
+        "Long texts: end keeps the first tokens, head_tail both ends, windows all, in parts.",
         choices=TRUNCATIONS,
     )
 

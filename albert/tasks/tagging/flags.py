@@ -25,6 +25,6 @@ class TaggerFlags(shared_flags.ExportFlags, shared_flags.SplitFileFlags):
         None, "How tags mark entities; default: detect.", choices=schemes.SCHEME_NAMES
     )
     valid_tags: bool = evaluation_flag(
-        True, "Predict only sequences of tags that the scheme allows."
+        True, "Predict only tags that the scheme allows here, unless training data often break it."
     )
     max_seq_length: int = flag(128)
