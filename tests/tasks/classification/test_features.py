@@ -179,49 +179,30 @@ def test_labels_are_numbered_once_for_all_examples():
     assert [record["label_ids"] for record in records] == [[1], [0]]
 
 
-def segments_of(records, tokenizer):
-    """The words of each segment of records."""
-    texts = []
-    for record in records:
-        used = sum(record["input_mask"])
-        tokens = tokenizer.convert_ids_to_tokens(record["input_ids"][:used])
-        texts.append("".join(tokens[1:-1]).split("[SEP]"))
-    return texts
+LONG = ("a b c d e f g", None)
 
 
-def encoded(truncation, example, length):
-    """The records and notes of an example."""
+@pytest.mark.parametrize(
+    "truncation, texts, length, expected, is_cut",
+    [
+        ("end", LONG, 7, ["abcde"], 1),
+        ("head_tail", LONG, 7, ["abefg"], 1),
+        ("windows", LONG, 7, ["abcde", "cdefg"], 0),
+        ("windows", ("a b", "c d e f g"), 9, ["ab[SEP]cdef", "ab[SEP]defg"], 0),
+        ("windows", ("a b c d e", ""), 9, ["abcde[SEP]"], 0),
+        ("windows", ("a b c d e", "f g h i"), 9, ["abc[SEP]fgh", "cde[SEP]fgh"], 1),
+    ],
+)
+def test_truncation_decides_what_is_kept_of_long_texts(truncation, texts, length, expected, is_cut):
     flags = ClassifierFlags(max_seq_length=length, truncation=truncation)
-    return ClassifierTask(flags, wordpiece(), {"task": "t", "labels": BINARY}).encode(
-        [example], True
-    )
-
-
-def test_truncation_decides_what_is_kept_of_a_long_text():
-    tokenizer, example = wordpiece(), InputExample("", "a b c d e f g", label="1")
-    for truncation, expected in (
-        ("end", [["abcde"]]),
-        ("head_tail", [["abefg"]]),
-        ("windows", [["abcde"], ["cdefg"]]),
-    ):
-        records, notes = encoded(truncation, example, 7)
-        assert segments_of(records, tokenizer) == expected
-        is_split = truncation == "windows"
-        assert list(notes.values()) == [not is_split, 0, is_split]
-        assert [record["num_windows"] for record in records] == [[len(expected)]] * len(expected)
-        assert all(record["label_ids"] == [1] for record in records)
-
-
-def test_windows_of_a_pair_move_over_the_longer_text():
-    tokenizer = wordpiece()
-    for pair, expected, is_cut in (
-        (("a b", "c d e f g"), [["ab", "cdef"], ["ab", "defg"]], 0),
-        (("a b c d e", ""), [["abcde", ""]], 0),
-        (("a b c d e", "f g h i"), [["abc", "fgh"], ["cde", "fgh"]], 1),
-    ):
-        records, notes = encoded("windows", InputExample("", *pair), 9)
-        assert segments_of(records, tokenizer) == expected
-        assert notes["cut to 9 tokens"] == is_cut and notes["empty"] == (not pair[1])
+    task = ClassifierTask(flags, wordpiece(), {"task": "t", "labels": BINARY})
+    records, notes = task.encode([InputExample("", *texts, label="1")], True)
+    for record, segments in zip(records, expected):
+        used = record["input_ids"][: sum(record["input_mask"])]
+        assert "".join(task.tokenizer.convert_ids_to_tokens(used)) == f"[CLS]{segments}[SEP]"
+        assert (record["label_ids"], record["num_windows"]) == ([1], [len(expected)])
+    assert list(notes.values()) == [is_cut, texts[1] == "", len(records) > 1]
+    assert len(records) == len(expected)
 
 
 def test_truncation_is_recorded_unless_it_is_the_usual_one():
