@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The published model sizes and results, as JSON files that ship with the package.
+"""A model's configuration, flags of several scripts, and JSON files that ship with the package:
 
     albert_{base,large,xlarge,xxlarge}_v1   Google's English models, version 1
     albert_{base,large,xlarge,xxlarge}_v2   version 2, without dropout

@@ -96,7 +96,7 @@ def export(model: PretrainedModel, build: Callable[[Tensors], Tensors], export_p
         files.make_folders(target or ".")
         # bert-for-tf2 needs the graph, the .meta file.
         tf.train.Saver().save(session, prefix, write_state=False)
-    tf.io.gfile.copy(model.config_file, os.path.join(target, CONFIG_NAME))
+    files.copy(model.config_file, os.path.join(target, CONFIG_NAME))
     if model.vocabulary:
         model_vocabulary.put(target, model.vocabulary)
     _LOGGER.info("Wrote %s.", prefix)

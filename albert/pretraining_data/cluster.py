@@ -22,8 +22,6 @@ import time
 import traceback
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
-import tensorflow.compat.v1 as tf
-
 from albert.data import record_files
 from albert.formats import model_vocabulary
 from albert.pretraining_data import documents, job
@@ -59,14 +57,15 @@ FileState = Tuple[str, int, Any]  # path, bytes, [modification time, provenance.
 
 
 class Storage:
-    """File operations, here by TensorFlow. An engine may replace them."""
+    """File operations. An engine may replace them."""
 
     @staticmethod
     def find(pattern: str) -> Dict[str, int]:
         """Returns the paths that match a pattern, with the sizes in bytes."""
         paths: List[str] = []
-        with contextlib.suppress(tf.errors.NotFoundError):  # TensorFlow 1.15: no such folder
-            paths = tf.io.gfile.glob(pattern)
+        # TensorFlow 1.15 raises an error if there is no such folder.
+        with contextlib.suppress(UserError), files.naming_path(pattern):
+            paths = files.glob(pattern)
         states = parallel.in_threads(files.state_of, paths, "Looking at the output")
         return {path: size for path, (size, _) in zip(paths, states)}
 
@@ -85,7 +84,7 @@ class Storage:
     def copy(source: str, path: str) -> None:
         """Copies a local file to `path` atomically. Several workers may do so at a time."""
         with files.atomic_path(path) as temporary:
-            tf.io.gfile.copy(source, temporary)
+            files.copy(source, temporary)
 
 
 class Engine:
