@@ -189,16 +189,17 @@ def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optiona
     for key in model_vocabulary.KEYS:
         if getattr(flags, key):
             vocabulary = Vocabulary(key, getattr(flags, key))
-    with_tokenizer = [file.metadata for file in files if "tokenizer" in file.metadata]
-    recorded = {
-        (metadata["tokenizer"]["sha256"], metadata.get("do_lower_case")): metadata
-        for metadata in with_tokenizer
+    described = [file.metadata for file in files if "tokenizer" in file.metadata]
+    names = {
+        (metadata["tokenizer"]["sha256"], metadata.get("do_lower_case")): metadata["tokenizer"][
+            "name"
+        ]
+        for metadata in described
     }
-    if len(recorded) > 1:
+    if len(names) > 1:
         vocabulary = None
-    elif recorded:
-        (((sha256, lower_case), metadata),) = recorded.items()
-        name = metadata["tokenizer"]["name"]
+    elif names:
+        (((sha256, lower_case), name),) = names.items()
         if not vocabulary or file_utils.sha256(vocabulary.path) != sha256:
             folder = os.path.dirname(files[0].path)
             vocabulary = model_vocabulary.find_beside_records(folder, sha256)
