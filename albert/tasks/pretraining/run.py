@@ -189,13 +189,12 @@ def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optiona
     for key in model_vocabulary.KEYS:
         if getattr(flags, key):
             vocabulary = Vocabulary(key, getattr(flags, key))
-    described = [file.metadata for file in files if "tokenizer" in file.metadata]
-    names = {
-        (metadata["tokenizer"]["sha256"], metadata.get("do_lower_case")): metadata["tokenizer"][
-            "name"
-        ]
-        for metadata in described
-    }
+    tokenizers = [
+        (file.metadata["tokenizer"], file.metadata.get("do_lower_case"))
+        for file in files
+        if "tokenizer" in file.metadata
+    ]
+    names = {(item["sha256"], lower_case): item["name"] for item, lower_case in tokenizers}
     if len(names) > 1:
         vocabulary = None
     elif names:
