@@ -54,8 +54,7 @@ def convert(
 ) -> bytes:
     """Returns the content of a model's file. Its inputs are [B, S] or [B, C, S] of any size.
 
-    TensorFlow Lite: int32; on TensorFlow 1.15, of the fixed shape [1, ..., max_seq_length]. ONNX:
-    int64, with the names of onnx.NAMES.
+    On TensorFlow 1.15, the inputs of a TensorFlow Lite file are fixed: [1, ..., max_seq_length].
 
     Args:
       build: builds the network on the SEQUENCES; returns the outputs by name.
@@ -68,30 +67,16 @@ def convert(
       UserError: the checkpoint does not fit, or the format's converter is missing or fails.
     """
 
-    is_onnx = format == "onnx"
-    names = onnx.NAMES if is_onnx else {}
-    input_names = {name: names.get(name, name) for name in SEQUENCES}
-
     def build_named(inputs: Tensors) -> Tensors:
         with tf.name_scope("model"):  # so that the outputs can have their own names
-            sequences = {
-                name: tf.cast(inputs[input_name], tf.int32)
-                for name, input_name in input_names.items()
-            }
-            outputs = build(sequences)
-        named = {names.get(name, name): value for name, value in outputs.items()}
-        return {name: tf.identity(value, name=name) for name, value in named.items()}
+            outputs = build(inputs)
+        return {name: tf.identity(value, name=name) for name, value in outputs.items()}
 
-    is_fixed = not is_onnx and not compat.is_tf2()
-    with warm_start.open_graph(
-        build_named,
-        input_names.values(),
-        checkpoint,
-        shape=[1, *shape] if is_fixed else [None] * (1 + len(shape)),
-        dtype=tf.int64 if is_onnx else tf.int32,
-    ) as opened:
+    is_fixed = format == "tflite" and not compat.is_tf2()
+    sizes = [1, *shape] if is_fixed else [None] * (1 + len(shape))
+    writer = {"onnx": onnx, "tflite": tflite}[format]
+    with warm_start.open_graph(build_named, SEQUENCES, checkpoint, shape=sizes) as opened:
         session, inputs, outputs = opened
-        writer = onnx if is_onnx else tflite
         return writer.convert(session, inputs, outputs, is_int8=is_int8)
 
 

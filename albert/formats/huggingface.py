@@ -4,7 +4,7 @@
 
 import logging
 import os
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -48,6 +48,9 @@ _PARTS: Dict[str, Tuple[str, ...]] = {
     "pretraining": (MASKED_WORDS, SENTENCE_ORDER),
     "encoder": (),
 }
+# transformers uses tokenizer.json unchanged for this class, as for PreTrainedTokenizerFast. With
+# that one, transformers.js would omit the token_type_ids of pairs.
+ONNX_TOKENIZER = "ConvBertTokenizer"
 # Description of a model -> its head.
 _HEAD_OF = {
     "classifier.json": "classification",
@@ -110,11 +113,10 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
         values["predictions.decoder.bias"] = values["predictions.bias"]
         if "sop_classifier.classifier.bias" not in values:
             architecture = "AlbertForMaskedLM"
-    content = huggingface_files.config_dict(config, architecture)
-    if head in ("classification", "tagging"):
-        content.update(_labels(description, len(values["classifier.bias"])))
-    if _QUESTION_LENGTH in description:
-        content[_QUESTION_LENGTH] = description[_QUESTION_LENGTH]
+    content = {
+        **huggingface_files.config_dict(config, architecture),
+        **_task_keys(head, description, len(values.get("classifier.bias", ()))),
+    }
     if model.vocabulary:
         longest = description.get("max_seq_length") or config.max_position_embeddings
         huggingface_tokenizer.write_vocabulary(folder, model.vocabulary, longest)
@@ -123,8 +125,10 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
     return report
 
 
-def _labels(description: Mapping[str, Any], count: int) -> Dict[str, Any]:
-    """Returns the keys of config.json about labels: `count` labels, if they have no names."""
+def _task_keys(head: str, description: Mapping[str, Any], count: int) -> Dict[str, Any]:
+    """Returns the keys of config.json about a task: `count` labels, if they have no names."""
+    if head not in ("classification", "tagging"):
+        return {key: description[key] for key in description.keys() & {_QUESTION_LENGTH}}
     labels = description.get("labels") or [f"LABEL_{number}" for number in range(count)]
     problem_type = "regression" if description.get("is_regression") else None
     if description.get("label_separator"):
@@ -136,28 +140,28 @@ def _labels(description: Mapping[str, Any], count: int) -> Dict[str, Any]:
     }
 
 
-def write_onnx_settings(
-    folder: str, model: PretrainedModel, *, outputs: Sequence[str], dtype: str
-) -> None:
+def write_onnx_settings(folder: str, model: PretrainedModel, dtype: str) -> None:
     """Writes what Optimum and transformers.js read beside an ONNX file: configuration, tokenizer.
 
     Args:
       folder: has the ONNX file and the description of the model.
       model: the original model.
-      outputs: names of the file's outputs.
       dtype: transformers.js loads the file of this type.
     """
     description, description_name = model_vocabulary.read_description(folder)
     head = _HEAD_OF.get(description_name, "encoder")
-    if head == "question_answering" and "start_logits" not in outputs:  # SQuAD v2.0
+    if "start_n_top" in description:  # of SQuAD v2.0, whose head transformers does not have
         head = "encoder"
-    content = huggingface_files.config_dict(model.config, HEADS[head])
-    if head in ("classification", "tagging"):
-        content.update(_labels(description, 1))
-    content["transformers.js_config"] = {"dtype": dtype}
+    content = {
+        **huggingface_files.config_dict(model.config, HEADS[head]),
+        **_task_keys(head, description, 1),
+        "transformers.js_config": {"dtype": dtype},
+    }
     files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
     try:
-        huggingface_tokenizer.write_vocabulary(folder, model.vocabulary, model.max_seq_length)
+        huggingface_tokenizer.write_vocabulary(
+            folder, model.vocabulary, model.max_seq_length, tokenizer_class=ONNX_TOKENIZER
+        )
     except UserError as error:
         _LOGGER.warning("Wrote no tokenizer.json for Optimum and transformers.js: %s", error)
 

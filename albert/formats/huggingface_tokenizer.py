@@ -56,8 +56,12 @@ def _read(vocabulary: Vocabulary) -> Dict[str, Any]:
 
 def _wordpiece(ids: Mapping[str, int], do_lower_case: bool) -> Dict[str, Any]:
     """Describes BasicTokenizer and WordpieceTokenizer as parts of tokenizer.json."""
+    steps = [_STEPS["control"]]  # clean_text would also remove private characters
+    if do_lower_case:
+        steps.append(_STEPS["final sigma"])
+    steps.append(dict(_STEPS["BertNormalizer"], lowercase=do_lower_case, strip_accents=None))
     return {
-        "normalizer": dict(_STEPS["clean_text"], lowercase=do_lower_case, strip_accents=None),
+        "normalizer": {"type": "Sequence", "normalizers": steps},
         "pre_tokenizer": _STEPS["BertPreTokenizer"],
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": dict(_STEPS["WordPiece"], vocab=ids),
@@ -88,8 +92,12 @@ def _unigram(content: Mapping[str, Any], do_lower_case: bool) -> Dict[str, Any]:
     }
 
 
-def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -> None:
+def write_vocabulary(
+    folder: str, vocabulary: Vocabulary, max_seq_length: int, *, tokenizer_class: str = ""
+) -> None:
     """Writes the vocabulary, tokenizer_config.json and tokenizer.json.
+
+    `tokenizer_class` replaces the usual class of transformers.
 
     Raises:
       UserError: transformers has no such tokenizer.
@@ -110,16 +118,15 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary, max_seq_length: int) -
         **special,
         "do_lower_case": lower,
         "model_max_length": max_seq_length,
-        "tokenizer_class": "BertTokenizer",
+        # PreTrainedTokenizerFast uses tokenizer.json unchanged.
+        "tokenizer_class": tokenizer_class
+        or ("PreTrainedTokenizerFast" if is_pieces else "BertTokenizer"),
         # By default, transformers 5 omits the segments of pairs.
         "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
     }
     if is_pieces:
         huggingface_files.check_supported(content, "spiece.model", vocabulary.path)
-        flags.update(
-            tokenizer_class="PreTrainedTokenizerFast",  # uses tokenizer.json unchanged
-            keep_accents=content["keep_accents"],
-        )
+        flags["keep_accents"] = content["keep_accents"]
     tokenizer = {
         **_TABLE["template"],
         "added_tokens": [

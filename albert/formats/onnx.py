@@ -34,7 +34,8 @@ def convert(
 ) -> bytes:
     """Returns a graph and its weights as an ONNX file. With is_int8, weights are 8-bit integers.
 
-    `inputs`, [B, S] or [B, C, S] with C options, and `outputs` are tensors by operation name.
+    `inputs`, int32 [B, S] or [B, C, S] with C options, and `outputs` are tensors by operation name.
+    The file's inputs are int64, and it has the names in NAMES.
 
     Raises:
       UserError: tf2onnx or onnxruntime is not installed.
@@ -51,8 +52,14 @@ def convert(
         input_names=[f"{name}:0" for name in inputs],
         output_names=[f"{name}:0" for name in outputs],
         opset=_OPSET,
-        tensors_to_rename={f"{name}:0": name for name in (*inputs, *outputs)},
+        tensors_to_rename={f"{name}:0": NAMES.get(name, name) for name in outputs},
     )
+    types = onnx.TensorProto
+    for item in model.graph.input:
+        name, _ = item.name.split(":")
+        cast = onnx.helper.make_node("Cast", [NAMES.get(name, name)], [item.name], to=types.INT32)
+        model.graph.node.insert(0, cast)
+        item.name, item.type.tensor_type.elem_type = cast.input[0], types.INT64
     has_options = inputs["input_ids"].shape.rank == 3
     axes = ("batch", "options", "length") if has_options else ("batch", "length")
     for tensor in (*model.graph.input, *model.graph.output):

@@ -121,22 +121,20 @@ def open_graph(
     checkpoint: str,
     *,
     shape: Sequence[Optional[int]] = (None, None),
-    dtype: tf.DType = tf.int32,
 ) -> Iterator[Tuple[tf.Session, Tensors, Tensors]]:
     """Yields (session, inputs, outputs) of a new graph with the weights of a checkpoint.
 
     Args:
       build: builds the network: takes the inputs by name, and returns the outputs by name.
-      inputs: names of the inputs.
+      inputs: names of the inputs, which are int32.
       checkpoint: see restore_weights.
       shape: shape of each input.
-      dtype: type of the inputs.
 
     Raises:
       UserError: see restore_weights.
     """
     with tf.Graph().as_default(), tf.Session(config=compat.base_session_config()) as session:
-        placeholders = {name: tf.placeholder(dtype, shape, name) for name in inputs}
+        placeholders = {name: tf.placeholder(tf.int32, shape, name) for name in inputs}
         # Every TensorFlow version then writes the same kind of variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = build(placeholders)

@@ -125,14 +125,17 @@ def export(flags: ModelExportFlags, load: Callable[..., Any]) -> Dict[str, Any]:
         files.atomic_write_json(path, record)
         with load(folder, task=task) as small:
             record.update(_compared(subject, (model, small), size))
-            _write_example(folder, subject, (model, small), format=flags.format)
             if flags.format == "onnx":
-                huggingface.write_onnx_settings(
-                    folder,
-                    subject.model,
-                    outputs=small.network.outputs,
-                    dtype="q8" if flags.quantize == "int8" else "fp32",
-                )
+                dtype = "q8" if flags.quantize == "int8" else "fp32"
+                huggingface.write_onnx_settings(folder, subject.model, dtype)
+            example = exported.example(
+                model.task.tokenizer,
+                subject.max_seq_length,
+                small.network.run,
+                batch=(1, *subject.shape[:-1]),
+                names=onnx.NAMES if flags.format == "onnx" else {},
+            )
+        files.atomic_write_bytes(os.path.join(folder, exported.EXAMPLE_NAME), example)
         before, after = (record[side][subject.metric] for side in ("model", "export"))
         lost = after - before if subject.metric in LOSSES else before - after
         if not lost <= flags.max_loss:
@@ -157,19 +160,6 @@ def _write(folder: str, subject: Any, flags: ModelExportFlags) -> int:
     path = model_paths.PATHS[flags.format, flags.quantize]
     files.atomic_write_all(folder, {**subject.files, path: content})
     return len(content)
-
-
-def _write_example(folder: str, subject: Any, models: Sequence[Any], *, format: str) -> None:
-    """Writes example.json of (the model, its export)."""
-    model, small = models
-    content = exported.example(
-        model.task.tokenizer,
-        subject.max_seq_length,
-        small.network.run,
-        batch=(1, *subject.shape[:-1]),
-        names=onnx.NAMES if format == "onnx" else {},
-    )
-    files.atomic_write_bytes(os.path.join(folder, exported.EXAMPLE_NAME), content)
 
 
 def _compared(subject: Any, models: Sequence[Any], size: int) -> Dict[str, Dict[str, float]]:

@@ -20,7 +20,7 @@ import sentencepiece
 
 import albert
 from albert import configs, modeling, tokenization
-from albert.formats import huggingface_tokenizer, model_vocabulary
+from albert.formats import huggingface, huggingface_tokenizer, model_vocabulary
 from albert.formats.flags import ConversionFlags
 from albert.models import pretrained
 from albert.models.inference import InferenceModel
@@ -240,15 +240,19 @@ def test_written_tokenizers_give_our_ids(environment, tmp_path):
         for name, options in KINDS.items()
     }
     vocabularies["cased"] = vocabularies["usual"]._replace(do_lower_case=False)
+    greek, path = "\nο\n##δ\n##ο\n##ς", tmp_path / "vocab.txt"
+    path.write_text(pretrained_models.WORDPIECES.read_text("utf-8").rstrip() + greek, "utf-8")
     for lower in (True, False):
-        path = str(pretrained_models.WORDPIECES)
-        vocabulary = model_vocabulary.Vocabulary("vocab_file", path, lower)
+        vocabulary = model_vocabulary.Vocabulary("vocab_file", str(path), lower)
         vocabularies[f"WordPiece {lower}"] = vocabulary
-    texts, folders = in_all_forms(LINES), []
+    texts, folders = [*in_all_forms(LINES), "the\ue000 ΟΔΟΣ"], []
     for name, vocabulary in vocabularies.items():
         folders.append(tmp_path / name)
         folders[-1].mkdir()
-        huggingface_tokenizer.write_vocabulary(str(folders[-1]), vocabulary, 64)
+        kind = "" if name == "usual" else huggingface.ONNX_TOKENIZER
+        huggingface_tokenizer.write_vocabulary(
+            str(folders[-1]), vocabulary, 64, tokenizer_class=kind
+        )
     for vocabulary, theirs in zip(vocabularies.values(), their_ids(folders, texts, environment)):
         assert_same_ids(our_ids(vocabulary, texts), theirs, texts)
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 import tensorflow.compat.v1 as tf
@@ -19,7 +20,6 @@ import tensorflow.compat.v1 as tf
 import albert
 from albert.commands import export_model, predict
 from albert.data.packing import SEQUENCES
-from albert.formats import onnx, warm_start
 from albert.runtimes import compat
 from albert.tasks.classification.task import ClassifierTask
 from albert.training import measured_export
@@ -174,23 +174,26 @@ def test_onnx_inputs_have_the_names_and_type_of_hugging_face(exported):
 def test_settings_of_an_export_are_those_of_the_conversion(place, exported, tmp_path):
     conversions.convert("to_huggingface", place / "tagger", tmp_path / "theirs")
     export(place, "tagger", tmp_path / "new")
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+    changes = {
+        "config.json": {"transformers.js_config": {"dtype": "fp32"}},
+        "tokenizer_config.json": {"tokenizer_class": "ConvBertTokenizer"},
+        "tokenizer.json": {},
+    }
+    for name, changed in changes.items():
         theirs, ours = (read_json(tmp_path / folder / name) for folder in ("theirs", "new"))
-        assert ours.pop("transformers.js_config", None) == (
-            {"dtype": "fp32"} if name == "config.json" else None
-        )
-        assert ours == theirs
+        assert ours == {**theirs, **changed}
 
 
-def test_export_of_older_versions_is_read(place, exported, tmp_path):
+def test_export_of_older_versions_is_read(exported, tmp_path):
     """It has our names, int32 inputs, and the file in the folder itself."""
     shutil.copytree(exported, tmp_path / "old")
     shutil.rmtree(tmp_path / "old" / "onnx")
-    with albert.load(f"{place}/classifier") as model:
-        build, checkpoint = model.task.build, model.checkpoint
-    with warm_start.open_graph(build, SEQUENCES, checkpoint) as opened:
-        content = onnx.convert(*opened)
-    (tmp_path / "old" / "model.onnx").write_bytes(content)
+    model = onnx.load(f"{exported}/onnx/model.onnx")
+    casts = reversed(model.graph.node[: len(SEQUENCES)])
+    for item, cast, name in zip(model.graph.input, casts, SEQUENCES):
+        cast.input[0] = item.name = name
+        item.type.tensor_type.elem_type = onnx.TensorProto.INT32
+    onnx.save(model, f"{tmp_path}/old/model.onnx")
     folders = (exported, tmp_path / "old")
     np.testing.assert_allclose(*(answers(one, "classifier") for one in folders), atol=1e-6)
 
@@ -283,7 +286,7 @@ async function difference(name, folder) {
   const example = JSON.parse(readFileSync(`${folder}/example.json`));
   const [text, text_pair] = example.texts;
   const tokenizer = await transformers.AutoTokenizer.from_pretrained(folder);
-  const inputs = tokenizer(text, { text_pair, return_token_type_ids: true });
+  const inputs = tokenizer(text, { text_pair });
   if (Array.isArray(example.input_ids[0][0])) // equal options
     for (const key in inputs) {
       const options = example.input_ids[0].map(() => inputs[key].squeeze(0));
@@ -299,7 +302,7 @@ async function difference(name, folder) {
 }
 async function main() {
   const differences = {};
-  for (const [model, [name, folder]] of Object.entries(JSON.parse(process.argv[2])))
+  for (const [model, [name, folder]] of Object.entries(JSON.parse(process.argv[1])))
     differences[model] = await difference(name, folder);
   console.log(JSON.stringify(differences));
 }
@@ -308,21 +311,18 @@ main();
 
 
 @slow
-def test_transformers_js_answers_as_ours(export_once, tmp_path):
+def test_transformers_js_answers_as_ours(export_once):
     """NODE_PATH names the folder of its library."""
     library = 'require("@huggingface/transformers")'
     if not shutil.which("node") or subprocess.run(["node", "-e", library]).returncode:
         pytest.skip("npm install @huggingface/transformers installs what this needs")
     classes = {
-        "classifier": "AutoModelForSequenceClassification",
-        "regressor": "AutoModelForSequenceClassification",
+        **dict.fromkeys(ASKED, "AutoModel"),
+        **dict.fromkeys(("classifier", "regressor"), "AutoModelForSequenceClassification"),
         "reader": "AutoModelForQuestionAnswering",
-        **dict.fromkeys(("encoder", "reader2", "race", "tagger"), "AutoModel"),
     }
     models = {model: [name, str(export_once(model, "onnx")[0])] for model, name in classes.items()}
-    (tmp_path / "program.cjs").write_text(_TRANSFORMERS_JS)
-    command = ["node", str(tmp_path / "program.cjs"), json.dumps(models)]
-    printed = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    printed = subprocess.check_output(["node", "-e", _TRANSFORMERS_JS, json.dumps(models)])
     differences = json.loads(printed.splitlines()[-1].decode())
     assert differences == pytest.approx(dict.fromkeys(classes, 0), abs=1e-4)
 
@@ -340,8 +340,10 @@ for name, folder in json.loads(sys.argv[1]).items():
     shape = torch.tensor(example["input_ids"]).shape
     inputs = {key: value.expand(shape) for key, value in inputs.items()}
     model = getattr(onnxruntime, name).from_pretrained(folder)
-    for key, value in model(**inputs).items():
-        differences[f"{name} {key}"] = float((value - torch.tensor(example[key])).abs().max())
+    outputs = model(**inputs).items()
+    differences[name] = max(
+        float((value - torch.tensor(example[key])).abs().max()) for key, value in outputs
+    )
 print(json.dumps(differences))
 """
 
@@ -360,11 +362,7 @@ def test_optimum_answers_as_ours(export_once):
     folders = {name: str(export_once(model, "onnx")[0]) for name, model in models.items()}
     printed = huggingface_models.run(_OPTIMUM, json.dumps(folders), environment="huggingface4")
     differences = json.loads(printed.splitlines()[-1])
-    logits = {f"{name} logits" for name in models if name.endswith(("Classification", "Choice"))}
-    assert logits < differences.keys()
-    assert "ORTModelForFeatureExtraction last_hidden_state" in differences
-    assert "ORTModelForQuestionAnswering end_logits" in differences
-    assert max(differences.values()) < 1e-4
+    assert differences == pytest.approx(dict.fromkeys(models, 0), abs=1e-4)
 
 
 @slow
