@@ -129,19 +129,17 @@ def _best_scores(
     }
 
 
-def mean_score(metric: Callable, dataset: Dataset, predictions: Answers) -> float:
-    """Returns the mean of a metric of one answer in percent; a missing prediction counts as 0."""
-    gold = gold_answers(dataset)
-    return 100.0 * sum(_best_scores(metric, gold, predictions).values()) / len(gold)
-
-
 def character_scores(dataset: Dataset, predictions: Answers) -> Scores:
-    """Returns the mean `character_f1`; {} unless most right answers have such characters."""
-    answers = filter(None, gold_answers(dataset).values())
-    are_cjk = [bool(re.search(f"[{_CJK}]", texts[0])) for texts in answers]
+    """Returns the mean `character_f1` in percent; {} unless most right answers have such characters.
+
+    A question without a prediction counts as wrong.
+    """
+    gold = gold_answers(dataset)
+    are_cjk = [bool(re.search(f"[{_CJK}]", texts[0])) for texts in gold.values() if texts]
     if 2 * sum(are_cjk) <= len(are_cjk):
         return {}
-    return {"character_f1": mean_score(character_f1, dataset, predictions)}
+    scores = _best_scores(character_f1, gold, predictions)
+    return {"character_f1": 100.0 * sum(scores.values()) / len(gold)}
 
 
 # ---- SQuAD v1.1 ----
@@ -160,8 +158,11 @@ def evaluate_v1(dataset: Dataset, predictions: Answers) -> Scores:
             f"No answers to compare with: {unanswered[:1] or 'no questions'}. For "
             "questions without an answer use run_squad_v2."
         )
-    metrics = {"exact_match": exact_match_score, "f1": f1_score}
-    return {name: mean_score(metric, gold, predictions) for name, metric in metrics.items()}
+    exact, f1 = (
+        100.0 * sum(_best_scores(metric, gold, predictions).values()) / len(gold)
+        for metric in (exact_match_score, f1_score)
+    )
+    return {"exact_match": exact, "f1": f1}
 
 
 # ---- SQuAD v2.0 ----

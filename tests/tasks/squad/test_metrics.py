@@ -43,10 +43,11 @@ def test_character_f1(prediction, right, expected):
     assert metrics.character_f1(right, prediction) == pytest.approx(expected)
 
 
-def test_mean_score_counts_all_questions():
-    gold = {"a": ["红楼", "红楼梦"], "b": [], "c": ["红"], "d": ["红"]}
+def test_character_scores_count_all_questions():
+    gold = {"a": ["红楼", "红楼梦"], "b": [], "c": ["红"], "d": ["4"]}
     predictions = {"a": "红楼梦", "b": "", "c": ""}
-    assert metrics.mean_score(metrics.character_f1, gold, predictions) == 50
+    assert metrics.character_scores(gold, predictions) == {"character_f1": 50}
+    assert metrics.character_scores(dict(gold, a=["4"]), predictions) == {}
 
 
 def cmrc_parts(text):
