@@ -130,7 +130,7 @@ def _best_scores(
 
 
 def character_scores(dataset: Dataset, predictions: Answers) -> Scores:
-    """Returns the mean `character_f1` in percent; {} unless most right answers have such characters.
+    """Returns the mean `character_f1` in percent; {} if few right answers have such characters.
 
     A question without a prediction counts as wrong.
     """
