@@ -36,13 +36,15 @@ class CustomTaskFlags(BaseFlags):
     """
 
     metric: Optional[str] = evaluation_flag(
-        None, "Metric that chooses the best checkpoint; default: the first mean F1 of --metrics."
+        None,
+        "Metric that chooses the best checkpoint; default: the first of macro_f1, micro_f1, "
+        "weighted_f1 and samples_f1 that --metrics has, or else the task's own.",
     )
     metrics: Optional[str] = evaluation_flag(
         None,
         "More metrics, comma-separated: macro_f1, micro_f1, weighted_f1, precision, recall (of "
-        "each label), precision_LABEL, recall_LABEL, eval_accuracy, matthew_corr, f1; of numbers "
-        "pearson, spearman, MSE.",
+        "each label), precision_LABEL, recall_LABEL, eval_accuracy, matthew_corr, f1; of several "
+        "labels samples_f1, exact_match, average_precision; of numbers pearson, spearman, MSE.",
     )
     task_file: Optional[str] = _custom("JSON file with the values of these flags.", path=True)
     text_a_column: Optional[str] = _custom("Column of the text: a name, or a number from 0.")

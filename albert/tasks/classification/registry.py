@@ -218,10 +218,9 @@ def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpe
     names = tuple(dict.fromkeys([*chosen, *task.metrics, *others]))
     unsuitable = set(names) - {*suitable, *itertools.chain(*of_labels.values())}
     if unsuitable:
-        per_label = ", precision_LABEL, recall_LABEL" if task.labels else ""
         raise UserError(
             f"Metric {min(unsuitable)!r} does not suit the labels. Metrics that do: "
-            f"{', '.join(suitable)}{per_label}."
+            f"{', '.join(suitable)}. If LABEL is a label, also precision_LABEL and recall_LABEL."
         )
     return task._replace(metrics=names)
 
