@@ -100,7 +100,6 @@ class ClassifierTask(Task):
         "is_pair": (bool, None),
         "early_exit": (bool, None),
         "columns": ([str], None),
-        "label_separator": (str, None),
         _THRESHOLD: (float, None),
     }
 
