@@ -13,9 +13,8 @@ from albert import run_multiple_choice
 from albert.commands import convert_checkpoint
 from albert.data import packing
 from albert.tasks.race import choice_rows
-from albert.tasks.race import task as race_task
 from albert.util import flags as flags_lib
-from tests.support import classification_data, huggingface_models, race_data, scripts, squad_data
+from tests.support import classification_data, huggingface_models, race_data, scripts
 
 pytestmark = pytest.mark.slow
 
@@ -92,18 +91,6 @@ def test_loss_ignores_choices_that_are_padding(path):
     counts = [len(question.options) for question in questions]
     padding = np.arange(max(counts)) >= np.array(counts)[:, np.newaxis]
     assert not together["probabilities"][padding].any()
-
-
-def test_four_choices_with_a_context_are_records_of_race():
-    flags = {"max_seq_length": 32, "max_qa_length": 12}
-    tokenizer = squad_data.sentencepiece()
-    article, question, options = "the old man", "who is _ ?", ["a", "b", "c", "d"]
-    records = []
-    for kind in (race_task.RaceTask, race_task.MultipleChoiceTask):
-        task = kind(kind.flags_class(do_eval=False, **flags), tokenizer, {})
-        example = task.parse((article, question, options))
-        records.append(task.encode([example], False).records)
-    assert records[0] == records[1]
 
 
 _SCORES = """

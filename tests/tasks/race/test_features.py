@@ -139,15 +139,18 @@ def test_features_equal_the_reference(tmp_path):
 def test_truncation_decides_what_is_kept_of_a_long_article(truncation):
     text, question = "the old man went home with his friend", "the cat saw a dog and a bird"
     ids = _ids(text)
-    kept = {
-        "end": [ids[:8]],
-        "head_tail": [ids[:4] + ids[-4:]],
-        "windows": [ids[:8], ids[6:14], ids[-8:]],
+    windows = [ids[:8], ids[6:14], ids[-8:]]
+    kept, kept_with_short_question = {
+        "end": ([ids[:8]], [ids[:12]]),
+        "head_tail": ([ids[:4] + ids[-4:]], [ids[:6] + ids[-6:]]),
+        "windows": (windows, windows),
     }[truncation]
-    example = race_examples.InputExample("", text, None, [question] * 4, 1)
+    example = race_examples.InputExample("", text, None, [question, question, "a"], 1)
     flags = RaceFlags(max_seq_length=16, max_qa_length=5, truncation=truncation)
     records, notes = race_features.convert_examples([example], SPM, flags)
-    packed = [[FIRST, *part, SEPARATOR, *_ids(question)[-5:], SEPARATOR] for part in kept]
-    assert [record["input_ids"] for record in records] == [[row] * 4 for row in packed]
     assert [record["num_windows"] for record in records] == [[len(kept)]] * len(kept)
-    assert notes.get("read in windows", 0) == (truncation == "windows")
+    for record, part, short in zip(records, kept, kept_with_short_question):
+        first, second, last = record["input_ids"]
+        assert first == second == [FIRST, *part, SEPARATOR, *_ids(question)[-5:], SEPARATOR]
+        assert last[: len(short) + 2] == [FIRST, *short, SEPARATOR]
+    assert list(notes.values()) == [1, 0, truncation == "windows"]  # the question is cut, too

@@ -345,16 +345,19 @@ def test_only_invalid_sequences_change(tmp_path):
         assert task.decoding() == decoding and decoding.items() <= task.describe().items()
 
 
-def test_data_in_iob1_turn_valid_tags_off(tmp_path):
-    write(tmp_path / "train.conll", "a I-PER\nb B-PER\n\na I-PER\n")
-    arguments = {"data_dir": str(tmp_path), "do_train": True}
-    task = tagging_task.TaggingTask(run_tagger.Flags(**arguments), None, {})
-    description = task.describe()
-    assert (task.decoding()["valid_tags"], description["valid_tags"]) == (False, False)
-    loaded = tagging_task.TaggingTask(run_tagger.Flags(), None, description)
-    asked = flags_lib.make(run_tagger.Flags, valid_tags=True, do_train=False, output_dir="a")
-    assert not loaded.decoding()["valid_tags"]
-    assert tagging_task.TaggingTask(asked, None, description).decoding()["valid_tags"]
+def test_training_data_decide_whether_tags_are_valid_unless_a_flag_does(tmp_path):
+    descriptions = [{"labels": ["O", "B-PER", "I-PER"]}]  # an older model's: its data may be IOB1
+    for text in ("a I-PER\nb B-PER\n\na I-PER\n", "a B-PER\nb I-PER\n"):
+        write(tmp_path / "train.conll", text)
+        flags = run_tagger.Flags(data_dir=str(tmp_path), do_train=True)
+        descriptions.append(tagging_task.TaggingTask(flags, None, {}).describe())
+    are_valid = [[], [], []]
+    for values in ({}, {"valid_tags": True}, {"valid_tags": False}):
+        flags = flags_lib.make(run_tagger.Flags, do_train=False, output_dir="a", **values)
+        for answers, description in zip(are_valid, descriptions):
+            decoding = tagging_task.TaggingTask(flags, None, description).decoding()
+            answers.append(decoding["valid_tags"])
+    assert are_valid == [[False, True, False], [False, True, False], [True, True, False]]
 
 
 def test_label_pairs_are_those_of_words():
