@@ -162,12 +162,12 @@ def test_study_of_the_page_prunes_a_trial(tmp_path, monkeypatch, capsys):
         def prune(self, study, trial):
             return trial.number == 2
 
-    sizes = {"train_step": 4, "save_checkpoints_steps": 2}
+    sizes = {"train_step": 4, "num_train_epochs": None, "save_checkpoints_steps": 2}
     monkeypatch.setattr(
         albert, "fine_tune", lambda *data, **flags: fine_tune(tmp_path, *data, **{**flags, **sizes})
     )
     monkeypatch.chdir(tmp_path)
-    program = re.findall("```python\n(.*?)```", pages.read("train_in_python"), re.S)[1]
+    program = "".join(re.findall("```python\n(.*?)```", pages.read("train_in_python"), re.S))
     names = {"third": ThirdTrial()}
     exec(program.replace("optuna.pruners.MedianPruner(2)", "third"), names)
     states = [trial.state.name for trial in names["study"].trials]
