@@ -10,10 +10,13 @@ albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
 import importlib
+import logging
 import os
 from typing import Any, Callable, Dict, Optional
 
 from albert.runtimes import support
+
+_LOGGER = logging.getLogger("albert")
 
 __version__ = "0.1.0"
 
@@ -27,8 +30,9 @@ _MODELS = {
     "tagging.json": ("albert.tasks.tagging.task", "Tagger"),
 }
 
-# Task -> (script, module, class). The other tasks are those of run_classifier.
+# Task -> (script, module, class). The other tasks are published tasks of run_classifier.
 _TASKS = {
+    "custom": ("albert.run_classifier", "albert.tasks.classification.task", "ClassifierTask"),
     "squad_v1": ("albert.run_squad_v1", "albert.tasks.squad.task", "SquadV1"),
     "squad_v2": ("albert.run_squad_v2", "albert.tasks.squad.task", "SquadV2"),
     "race": ("albert.run_race", "albert.tasks.race.task", "RaceTask"),
@@ -39,7 +43,7 @@ _TASKS = {
     ),
     "tagging": ("albert.run_tagger", "albert.tasks.tagging.task", "TaggingTask"),
 }
-_CLASSIFICATION = ("albert.run_classifier", "albert.tasks.classification.task", "ClassifierTask")
+_PUBLISHED = ("albert.run_classifier", "albert.tasks.classification.task", "PublishedTask")
 
 
 def fine_tune(
@@ -80,13 +84,18 @@ def fine_tune(
 
     kind, script = task, ""
     if isinstance(task, str):
-        script, module, class_name = _TASKS.get(task, _CLASSIFICATION)
+        script, module, class_name = _TASKS.get(task.lower(), _PUBLISHED)
         kind = getattr(importlib.import_module(module), class_name)
-        if task not in _TASKS:
+        if script == _PUBLISHED[0]:
             flags["task_name"] = task
     flags.update(output_dir=output_dir, albert_dir=flags.get("albert_dir", model))
     run_flags = labelled_data.flags_for(kind, train, dev, script=script, **flags)
-    fine_tuning.run(run_flags, kind, callback)
+    outcome = fine_tuning.run(run_flags, kind, callback)
+    if not outcome.training:
+        _LOGGER.warning(
+            "%s has a finished training, which is used. To train again, choose another output_dir.",
+            run_flags.output_dir,
+        )
     return load(run_flags.output_dir, task=None if script else kind)
 
 

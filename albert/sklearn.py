@@ -12,7 +12,7 @@ Dimensions: N texts, C classes.
 
 import os
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 from sklearn import base
@@ -55,35 +55,37 @@ class _AlbertEstimator(base.BaseEstimator):
         self.train_batch_size, self.warmup_proportion = train_batch_size, warmup_proportion
         self.max_seq_length, self.seed = max_seq_length, seed
 
-    def _fit(self, texts: Any, targets: Sequence[Any], **flags: Any) -> None:
-        rows = [(*text, target) for text, target in zip(_parts(texts, targets), targets)]
+    def _fit(self, texts: Any, targets: Any, **flags: Any) -> None:
+        from albert.models import inference
+
+        parts = inference.parse_texts(_listed(texts), inference.parts_of)
+        targets = validation.column_or_1d(targets, warn=True).tolist()
+        validation.check_consistent_length(parts, targets)
         flags.update(self.get_params(deep=False))
         flags.update(flags.pop("flags") or {})
-        parent = flags.pop("output_dir")
+        parent = flags["output_dir"]
         if parent:
             os.makedirs(parent, exist_ok=True)
-        self.output_dir_ = tempfile.mkdtemp(prefix="fit-", dir=parent)
-        self._model = albert.fine_tune(rows, output_dir=self.output_dir_, **flags)
+        flags["output_dir"] = tempfile.mkdtemp(prefix="fit-", dir=parent)
+        rows = [(*texts, target) for texts, target in zip(parts, targets)]
+        self._model = albert.fine_tune(rows, **flags)
+        self.output_dir_ = flags["output_dir"]
 
-    def _outputs(self, texts: Any) -> np.ndarray:
-        """Returns the probabilities [N, C] in the order of the model's labels, or scores [N, 1]."""
+    def _predictions(self, texts: Any) -> List[Any]:
         validation.check_is_fitted(self, "output_dir_")
-        return self._loaded().predict_array(_parts(texts)).astype(np.float64)
-
-    def _loaded(self) -> Any:
         if self._model is None:
             self._model = albert.load(self.output_dir_)
-        return self._model
+        return self._model.predict(_listed(texts))
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_model"}
+        return {**super().__getstate__(), "_model": None}
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
         return tags
 
-    def _more_tags(self) -> Dict[str, Any]:  # before scikit-learn 1.6
+    def _more_tags(self):  # before scikit-learn 1.6
         return {"X_types": ["string"]}
 
 
@@ -97,22 +99,22 @@ class AlbertClassifier(base.ClassifierMixin, _AlbertEstimator):
     def fit(self, X: Any, y: Any) -> "AlbertClassifier":  # noqa: N803
         """Trains on texts or pairs [N] and labels [N]; UserError if they do not fit."""
         multiclass.check_classification_targets(y)
-        y = validation.column_or_1d(y, warn=True)
-        self.classes_ = np.unique(y)
-        names = [label_text(label) for label in self.classes_.tolist()]
-        if len(set(names)) < 2 or len(set(names)) < len(names):
+        classes = np.unique(y)
+        names = _names(classes)
+        if len(set(names)) < max(2, len(names)):
             raise UserError(f"y needs at least two different classes. It has {names[:6]}.")
-        self._fit(X, y.tolist())
+        self._fit(X, y)
+        self.classes_ = classes
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
         """Returns the probabilities [N, C], in the order of `classes_`."""
-        outputs = self._outputs(X)
-        outputs /= outputs.sum(axis=1, keepdims=True)
-        task = self._loaded().task.declared
-        spellings = label_spellings(task)
-        names = [spellings[label_text(name)] for name in self.classes_.tolist()]
-        return outputs[:, [task.labels.index(name) for name in names]]
+        predictions = self._predictions(X)
+        spellings = label_spellings(self._model.task.declared)
+        names = [spellings[name] for name in _names(self.classes_)]
+        rows = [[prediction.probabilities[name] for name in names] for prediction in predictions]
+        shares = np.reshape(rows, [-1, len(names)])
+        return shares / shares.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803
         """Returns the most probable label of each text [N]."""
@@ -125,22 +127,18 @@ class AlbertRegressor(base.RegressorMixin, _AlbertEstimator):
 
     def fit(self, X: Any, y: Any) -> "AlbertRegressor":  # noqa: N803
         """Trains on texts or pairs [N] and numbers [N]; UserError if they do not fit."""
-        y = validation.column_or_1d(y, warn=True).astype(np.float64)
-        self._fit(X, y.tolist(), labels="regression")
+        self._fit(X, np.asarray(y, np.float64), labels="regression")
         return self
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803
         """Returns a number for each text [N]."""
-        return self._outputs(X)[:, 0]
+        return np.array([prediction.score for prediction in self._predictions(X)])
 
 
-def _parts(texts: Any, labels: Optional[Sequence[Any]] = None) -> List[Sequence[str]]:
-    """Returns texts, an array, or a pandas column or frame, as tuples of one or two texts."""
-    from albert.models import inference
+def _listed(texts: Any) -> Any:
+    """Returns texts, an array, or a pandas column or frame as a list."""
+    return np.asarray(texts, dtype=object).tolist()
 
-    texts = texts.to_numpy() if hasattr(texts, "to_numpy") else texts
-    texts = texts.tolist() if hasattr(texts, "tolist") else texts
-    parts = inference.parse_texts(texts, inference.parts_of)
-    if not parts or len(parts) != len(parts if labels is None else labels):
-        raise UserError(f"There are {len(parts)} texts and {len(labels or ())} labels.")
-    return parts
+
+def _names(classes: np.ndarray) -> List[str]:
+    return [label_text(label) for label in classes.tolist()]

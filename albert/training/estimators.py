@@ -224,7 +224,7 @@ def train(
     documents: Mapping[str, bytes],
     input_hashes: Mapping[str, Any] = {},
     keep_checkpoint_max: int = 0,
-    on_saved: Callable[[], bool] = lambda: True,
+    on_saved: Callable[[], bool] = lambda: False,
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from the newest checkpoint or initial weights.
 
@@ -234,7 +234,7 @@ def train(
       documents: files to write beside the checkpoints: name -> content.
       input_hashes: hashes of the training's inputs, such as "training_data"; see origin.py.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      on_saved: see hooks.SaverHook.
+      on_saved: is called after each checkpoint of a step; returns whether to stop.
 
     Returns a summary; None if training was already finished.
 
@@ -259,11 +259,12 @@ def train(
         flags,
         max_steps=max_steps,
         resumed=resumed,
+        on_saved=on_saved,
         documents={origin.RECORD_NAME: files.json_text(hashes).encode("utf-8"), **documents},
     )
     batches = input_fn(resumed.step if resumed else 0)
     with _explained(flags), _explained_training(training):
-        _run_estimator(model_fn, batches, training, keep=keep_checkpoint_max, on_saved=on_saved)
+        _run_estimator(model_fn, batches, training, keep=keep_checkpoint_max)
     summary = training.summary()
     stop_signals.resume(
         f"Step {summary.last_step} of {max_steps} is saved. Run the same command to resume."
@@ -302,16 +303,15 @@ def _run_estimator(
     training: training_hooks.TrainingHook,
     *,
     keep: int,
-    on_saved: Callable[[], bool],
 ) -> None:
     """Trains on the devices that the flags name.
 
-    `keep`: newest checkpoints to keep; 0 keeps all. For `on_saved`, see hooks.SaverHook.
+    `keep`: newest checkpoints to keep; 0 keeps all.
     """
     flags = training.flags
     hooks: List[tf.train.SessionRunHook] = [training]
     if training.is_chief and not flags.use_tpu:  # on a TPU, TPUEstimator saves
-        hooks.append(training_hooks.SaverHook(training, on_saved))
+        hooks.append(training_hooks.SaverHook(training))
     options = {"max_steps": training.max_steps, "hooks": hooks}
     strategy = distribution.build_strategy(flags)
     config = run_config(flags, keep_checkpoint_max=keep, strategy=strategy)

@@ -213,5 +213,7 @@ class FineTunedModel(inference.InferenceModel):
 
     def evaluate(self, data: Any) -> Dict[str, float]:
         """Returns the metrics by name on labelled data, as albert.fine_tune takes them."""
-        task, examples = labelled_data.read_rows(self.task, self._folder, data)
+        task, examples = labelled_data.read(self.task, self._folder, data)
+        if not len(examples):
+            raise UserError("There are no labelled examples to evaluate.")
         return task.measure_all(examples, self.outputs(examples))

@@ -21,7 +21,16 @@ from albert.data import feature_cache, padded_batches, record_files
 from albert.formats import model_paths, model_vocabulary
 from albert.models import inference
 from albert.runtimes import compat
-from albert.training import estimators, evaluation, fine_tuned, hooks, program, resuming, workflow
+from albert.training import (
+    distribution,
+    estimators,
+    evaluation,
+    fine_tuned,
+    hooks,
+    program,
+    resuming,
+    workflow,
+)
 from albert.training.evaluation import EvaluationSummary
 from albert.training.metrics import classification_report, confusion_matrix
 from albert.training.program import FineTuningProgram, training_length
@@ -53,7 +62,9 @@ def run(
     With `on_evaluation`, each checkpoint is evaluated when it is saved. `on_evaluation` then gets
     its step and metrics; training stops if it returns False.
     """
-    return FineTuning(flags, task, on_evaluation).run()
+    fine_tuning = FineTuning(flags, task)
+    fine_tuning.on_evaluation = on_evaluation
+    return fine_tuning.run()
 
 
 class FineTuning(workflow.Workflow):
@@ -63,21 +74,16 @@ class FineTuning(workflow.Workflow):
       task: with its model and vocabulary.
       published_model: what it is compared with; None for other sizes and random weights.
       schedule: of training, once its data were read.
+      on_evaluation: see `run`.
     """
 
     flags: FineTuningFlags
+    on_evaluation: Optional[OnEvaluation] = None
+    _is_stopped = False
 
-    def __init__(
-        self,
-        flags: FineTuningFlags,
-        task: Type[Task],
-        on_evaluation: Optional[OnEvaluation] = None,
-    ):
+    def __init__(self, flags: FineTuningFlags, task: Type[Task]):
         """Checks the flags and finds the model; raises UserError."""
         task.check_flags(flags)
-        if on_evaluation and (flags.use_tpu or flags.distribution_strategy != "none"):
-            raise UserError("A callback works on one device, without --distribution_strategy.")
-        self._on_evaluation, self._is_stopped = on_evaluation, False
         super().__init__(flags)
         self._began = time.time()
         self._summary_path = os.path.join(flags.output_dir, SUMMARY_NAME)
@@ -98,6 +104,9 @@ class FineTuning(workflow.Workflow):
         """Reads the data; raises UserError for data, weights or a folder that do not fit."""
         flags, task = self.flags, self.task
         folder, config = flags.output_dir, self.config
+        is_local = not flags.use_tpu and flags.distribution_strategy != distribution.MULTI_WORKER
+        if self.on_evaluation and not (is_local and task.splits("dev")):
+            raise UserError("A callback needs development data, and one machine without --use_tpu.")
         resuming.check_output_dir(folder, config)
         fine_tuned.check_description(task)
         steps = [checkpoint.step for checkpoint in evaluation.list_checkpoints(folder)]
@@ -256,15 +265,16 @@ class FineTuning(workflow.Workflow):
             final_step=self._final_step,
         )
         for step, metrics in summary.results:
-            if self._on_evaluation and step in summary.evaluated_steps:
-                self._is_stopped |= self._on_evaluation(step, dict(metrics)) is False
+            if self.on_evaluation and step in summary.evaluated_steps:
+                answer = self.on_evaluation(step, dict(metrics))
+                self._is_stopped |= answer is not None and not answer
         return summary
 
     def _evaluate_saved(self) -> bool:
-        """Evaluates a new checkpoint for the callback, if any; returns whether training goes on."""
-        if self._on_evaluation and self.task.splits("dev"):
+        """Evaluates a new checkpoint for the callback, if any; returns whether it ends training."""
+        if self.on_evaluation:
             self._evaluate_checkpoints()
-        return not self._is_stopped
+        return self._is_stopped
 
     def _measure(self, checkpoint: str) -> Dict[str, float]:
         """The measurements of a checkpoint; those of splits after the first carry their names."""

@@ -159,6 +159,7 @@ class TrainingHook(tf.train.SessionRunHook):
       max_steps: the step at which training ends.
       first_step, step: the global step when training began, and after the last update.
       loss: loss of the last step.
+      on_saved: see estimators.train.
     """
 
     def __init__(
@@ -168,10 +169,11 @@ class TrainingHook(tf.train.SessionRunHook):
         max_steps: int,
         resumed: Optional[model_paths.Checkpoint],
         documents: Mapping[str, bytes],
+        on_saved: Callable[[], bool],
     ):
         """`documents`: files to write before the first checkpoint: name -> content."""
         self.flags, self.resumed, self.max_steps = flags, resumed, max_steps
-        self._documents = documents
+        self._documents, self.on_saved = documents, on_saved
         self._curve = os.path.join(flags.output_dir, CURVE_NAME)
         self.is_chief, self._is_stopping = distribution.is_chief(flags), False
         self._bar: Optional[progress.Progress] = None
@@ -336,13 +338,10 @@ class SaverHook(tf.train.CheckpointSaverHook):
     it.
     """
 
-    def __init__(self, training: TrainingHook, on_saved: Callable[[], bool] = lambda: True):
-        """`training` must run before this hook.
-
-        `on_saved` is called after each checkpoint of a step; training stops if it returns False.
-        """
+    def __init__(self, training: TrainingHook):
+        """`training` must run before this hook."""
         super().__init__(training.flags.output_dir, save_steps=1)
-        self._training, self._on_saved = training, on_saved
+        self._training = training
 
     def after_create_session(self, session, coord):
         """Saves the first weights."""
@@ -357,19 +356,12 @@ class SaverHook(tf.train.CheckpointSaverHook):
         """Saves at each multiple of --save_checkpoints_steps."""
         del run_values
         training = self._training
-        if training.step % training.flags.save_checkpoints_steps == 0:
-            self._save(run_context.session, training.step)
-            if not self._on_saved():
-                run_context.request_stop()
-
-    def end(self, session):
-        """Saves the last step."""
-        is_saved = self._timer.last_triggered_step() == self._training.step
-        super().end(session)
-        if not is_saved:
-            self._on_saved()
+        is_due = training.step % training.flags.save_checkpoints_steps == 0
+        if is_due and self._save(run_context.session, training.step):
+            run_context.request_stop()
 
     def _save(self, session, step):
         super()._save(session, step)
         self._timer.update_last_triggered_step(step)  # so that the base class does not save twice
         _LOGGER.info("Saved model.ckpt-%d.", step)
+        return bool(step) and self._training.on_saved()

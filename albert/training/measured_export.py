@@ -55,7 +55,7 @@ class _FineTunedExport:
         )
         shapes = {feature.name: feature.shape for feature in task.spec(False).features}
         self.shape = shapes["input_ids"]
-        self._task, self.examples = labelled_data.read_for(task, flags.model_dir, flags.eval_file)
+        self._task, self.examples = labelled_data.read(task, flags.model_dir, flags.eval_file)
         self.metric = self._task.best_metric
 
     def score(self, outputs: Mapping[str, np.ndarray], _: Any) -> float:

@@ -42,9 +42,9 @@ class Task(InferenceTask):
         threshold if the flag does not, and adds it to the metrics.
       default_threshold: of a model that was not evaluated.
       description_schema: the types of other keys of the description; see util/json_files.py.
-      file_flags: split -> the flag that names its file; {} if only a folder is named.
+      file_flags: split -> the flag that names its file; {} if the task reads only a folder.
       rows_file: the file in --data_dir for a program's rows of a split, as JSON lines.
-      rows_flags: the other flags to read it.
+      folder_flags: the other flags to read it.
       row_names: number of parts -> their names, for rows that are tuples.
       config: configuration of the encoder.
       vocabulary: the vocabulary's file.
@@ -64,7 +64,7 @@ class Task(InferenceTask):
     description_schema: Mapping[str, Any] = {}
     file_flags: Mapping[str, str] = {}
     rows_file = "{}.jsonl"
-    rows_flags: Mapping[str, Any] = {}
+    folder_flags: Mapping[str, Any] = {}
     row_names: Mapping[int, Sequence[str]] = {}
     config: modeling.AlbertConfig
     vocabulary: model_vocabulary.Vocabulary
@@ -130,13 +130,13 @@ class Task(InferenceTask):
         raise NotImplementedError
 
     def read_file(self, path: str) -> Sequence[Any]:
-        """Reads labelled data from a file of any name; raises UserError if they fill folders."""
-        raise UserError(f"'{path}' is a file. Give the folder of the data.")
+        """Reads labelled data from a file of any name, for tasks with `file_flags`."""
+        raise NotImplementedError
 
     @classmethod
-    def declare_data(cls, flags: Any, paths: Mapping[str, str]) -> Dict[str, Any]:
-        """Returns more flags for albert.fine_tune. `paths`: the data by split."""
-        return {}
+    def declare_data(cls, flags: Any) -> Any:
+        """Returns the flags of albert.fine_tune with what the training data tell."""
+        return flags
 
     # ---- the model and its answers ----
 

@@ -87,7 +87,9 @@ def run_loops(folder, loops, *, max_steps):
         tf.losses.add_loss(value)
         update = step.assign_add(count)
         flags = settings_for(folder, "--use_tpu", "--iterations_per_loop=4", "--log_steps=1")
-        hook = hooks.TrainingHook(flags, max_steps=max_steps, resumed=None, documents={})
+        hook = hooks.TrainingHook(
+            flags, max_steps=max_steps, resumed=None, documents={}, on_saved=bool
+        )
         with tf.train.MonitoredSession(hooks=[hook]) as session:
             for made, loss in loops:
                 session.run(update, {count: made, value: loss})

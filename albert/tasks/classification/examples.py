@@ -118,6 +118,10 @@ class Columns(NamedTuple):
         return [*self[:2], *labels] if is_labelled else [*self[:2]]
 
 
+PAIR = Columns(FIRST_NAMES, SECOND_NAMES, LABEL_NAMES)
+TEXT = Columns(TEXT_NAMES, None, LABEL_NAMES)
+
+
 class Recipe(NamedTuple):
     """Hyper-parameters that work well. They have either train_step or num_train_epochs."""
 
@@ -199,6 +203,8 @@ class TaskSpec(NamedTuple):
         if file_name:
             return [file_name]
         stems = _STEMS.get(split, split).split()
+        if split not in _STEMS and not self.suffix(split):
+            stems.append(role_of(split))
         hub = split.replace("dev", "validation")
         hub_stems = (f"{hub}-*", f"data/{hub}-*", f"{hub}/*", hub, split)
         usual = [stem + ending for stem in stems for ending in _ENDINGS]
@@ -292,19 +298,20 @@ def declaration(path: str, named: Columns, separator: str = "") -> Dict[str, Any
 
     Args:
       path: a file, or a pattern for Parquet files.
-      named: columns that flags name. Without text_a, the texts have usual names.
+      named: columns that flags name. The others have usual names.
       separator: of several labels in a cell; "": each example has one label.
 
     Raises:
       UserError: the file is missing or has no such columns.
     """
     rows = _read_parts(path)[1]
-    label = LABEL_NAMES if named.label is None else named.label
-    candidates = [Columns(FIRST_NAMES, SECOND_NAMES, label), Columns(TEXT_NAMES, None, label)]
-    if named.text_a is not None:
-        candidates = [named._replace(label=label)]
-    task = TaskSpec("", (), Recipe(0, 0, 0), (), tuple(candidates))
+    usual = [PAIR, TEXT] if named.text_a is None else [TEXT]
+    changes = {name: column for name, column in named._asdict().items() if column is not None}
+    candidates = tuple(columns._replace(**changes) for columns in usual)
+    task = TaskSpec("", (), Recipe(0, 0, 0), (), candidates)
     columns = _find_columns(task, rows, "train", names=())
+    if isinstance(columns.label, dict):  # a flag has the labels
+        columns = columns._replace(label=None)
     values = [row.fields.get(columns.label) for row in rows[columns.header or 0 :]]
     present = (value for value in values if value not in (None, ""))
     # pandas writes 1 as 1.0 if a column has missing values.
@@ -312,20 +319,15 @@ def declaration(path: str, named: Columns, separator: str = "") -> Dict[str, Any
         re.sub(r"^(-?\d+)\.0$", r"\1", part)
         for value in present
         for part in _label_texts(value, separator)
-    }
-    numbers: Dict[str, Any] = {text: parse_label(text, {}) for text in texts - {"nan"}}
-    labels: Any = sorted(
-        numbers, key=lambda text: (numbers[text] is None, numbers[text] or 0, text)
-    )
-    if None not in numbers.values() and any(number % 1 for number in numbers.values()):
+    } - {"nan"}
+    numbers: List[Any] = [parse_label(text, {}) for text in texts]
+    is_numeric = None not in numbers
+    labels: Any = sorted(sorted(texts), key=float if is_numeric else str)
+    if is_numeric and any(number % 1 for number in numbers):
         labels = "regression"
-    names = rows[0].values if columns.header else list(range(len(rows[0].values)))
-    keys = dict(zip(Columns._fields[:3], columns))
-    declared = {
-        name: names[key] if rows[0].is_table else key
-        for name, key in keys.items()
-        if key is not None
-    }
+    names = dict(zip(rows[0].fields, rows[0].values)) if columns.header else {}
+    keys = zip(Columns._fields, columns[:3])
+    declared = {name: names.get(key, key) for name, key in keys if key is not None}
     if any(isinstance(value, list) for value in values):
         declared["multi_label"] = True
     return {**declared, "labels": labels}
@@ -469,7 +471,9 @@ def _has_header(columns: Columns, keys: Sequence[Any], first: Row, *, task: Task
 def _prediction_columns(task: TaskSpec, rows: Sequence[Row], names: Sequence[Any]) -> List[Columns]:
     """Returns possible columns of texts to predict: the task's names, usual names, only columns."""
     texts = (FIRST_NAMES, SECOND_NAMES) if task.is_pair else (TEXT_NAMES,)
-    trained = [Columns(*names)] if len(names) == len(texts) else []
+    trained = []
+    if len(names) == len(texts):
+        trained = [Columns(*names)._replace(guid=task.columns[0].guid)]
     candidates = [
         columns._replace(guid=(columns.guid, *GUID_NAMES), header=None)
         for columns in (*trained, *task.columns, Columns(*texts))

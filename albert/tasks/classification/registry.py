@@ -228,6 +228,7 @@ def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpe
 def columns_of(flags: CustomTaskFlags) -> Columns:
     """Returns the columns that flags name; numbers are int."""
     columns = [_column(getattr(flags, f"{name}_column")) for name in Columns._fields[:4]]
+    columns[2] = _listed(flags.label_columns) or columns[2]
     return Columns(*columns)._replace(header=flags.header)
 
 

@@ -24,7 +24,8 @@ from albert.tasks.classification import class_weights, predictions, registry
 from albert.tasks.classification import features as classification_features
 from albert.tasks.classification import head as classification_head
 from albert.tasks.classification.examples import (
-    Columns,
+    PAIR,
+    TEXT,
     InputExample,
     declaration,
     read_file,
@@ -93,7 +94,7 @@ class ClassifierTask(Task):
     recorded_flags = ("truncation",)
     heard_flags = ("exit_patience", "exit_threshold", _THRESHOLD)
     default_threshold = 0.5
-    file_flags = {"train": "train_file", "dev": "dev_file"}
+    file_flags: Mapping[str, str] = {"train": "train_file", "dev": "dev_file"}
     row_names = {2: ("text_a", "label"), 3: ("text_a", "text_b", "label")}
     description_schema = {
         "labels": [str],
@@ -193,24 +194,20 @@ class ClassifierTask(Task):
 
     def read_file(self, path: str) -> List[InputExample]:
         """Reads development data from a file of any name."""
-        own = Columns("text_a", "text_b" if self.is_pair else None, "label")  # a program's rows
-        task = self.declared._replace(columns=(*self.declared.columns, own))
+        usual = PAIR if self.is_pair else TEXT  # a program's rows
+        task = self.declared._replace(columns=(*self.declared.columns, usual))
         return read_file(task, path, "dev").examples
 
     @classmethod
-    def declare_data(cls, flags: Any, paths: Mapping[str, str]) -> Dict[str, Any]:
-        """Writes a task file with the columns and labels of a custom task, unless flags do."""
-        is_custom = str(flags.task_name).strip().lower() == registry.CUSTOM
-        is_declared = (
-            flags.task_file or flags.label_columns or (flags.text_a_column and flags.labels)
-        )
-        if not is_custom or is_declared or files.is_folder(paths["train"]):
-            return {}
+    def declare_data(cls, flags: ClassifierFlags) -> ClassifierFlags:
+        """Writes a task file with the columns and labels of --train_file, which flags override."""
+        if flags.task_file or not flags.train_file:
+            return flags
         path = os.path.join(flags.output_dir, "data", "task.json")
+        train = os.path.join(flags.data_dir, flags.train_file)
         columns, separator = registry.columns_of(flags), registry.separator_of(flags)
-        content = declaration(paths["train"], columns, separator)
-        files.atomic_write_json(path, content)
-        return {"task_file": path}
+        files.atomic_write_json(path, declaration(train, columns, separator))
+        return flags.replace(task_file=path)
 
     def parse(self, text: inference.Text) -> InputExample:
         """Returns the example for a text or a pair of texts."""
@@ -358,6 +355,12 @@ def _predictions(outputs: Outputs) -> metrics.Predictions:
         else:
             losses = -np.log(rows[range(len(rows)), labels])
     return metrics.Predictions(labels, predictions, losses, rows)
+
+
+class PublishedTask(ClassifierTask):
+    """A task of the table, whose script reads only a folder."""
+
+    file_flags = {}
 
 
 class Predictor(fine_tuned.FineTunedModel):

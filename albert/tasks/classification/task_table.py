@@ -10,11 +10,10 @@ albert_zh's hyper-parameters or, if it has none, those of the most similar task.
 from typing import Any, Dict, List, Mapping, Tuple
 
 from albert.tasks.classification.examples import (
-    FIRST_NAMES,
     GUID_NAMES,
     LABEL_NAMES,
-    SECOND_NAMES,
-    TEXT_NAMES,
+    PAIR,
+    TEXT,
     Columns,
     InputExample,
     Recipe,
@@ -77,16 +76,14 @@ _NLI_ALIASES = {"contradictory": "contradiction", "-": "", "-1": ""}
 _MNLI_HUB = ("entailment", "neutral", "contradiction")
 _CMNLI_HUB = ("neutral", "entailment", "contradiction")
 
-_PAIR = Columns(FIRST_NAMES, SECOND_NAMES, LABEL_NAMES)
-_TEXT = Columns(TEXT_NAMES, None, LABEL_NAMES)
-_GLUE_TEXT = _TEXT._replace(guid=GUID_NAMES)
+_GLUE_TEXT = TEXT._replace(guid=GUID_NAMES)
 
 
 def _task(name: str, labels: Tuple[str, ...], recipe: Recipe, **more: Any) -> TaskSpec:
     """Returns a task: by default with pairs, in CLUE's format or in tables without a header."""
     usual = {
         "folders": (name, f"{name}_public"),
-        "columns": (_PAIR, Columns(0, 1, 2)),
+        "columns": (PAIR, Columns(0, 1, 2)),
         "hub_labels": labels,
     }
     return TaskSpec(name, labels, recipe, **{**usual, **more})
@@ -96,7 +93,7 @@ def _glue(
     name: str, labels: Tuple[str, ...], recipe: Recipe, *, numbers: Any = (1, 2, -1, 0), **more: Any
 ) -> TaskSpec:
     """Returns a task of GLUE, by default with pairs. Without usual names, `numbers` are columns."""
-    columns = (_PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
+    columns = (PAIR._replace(guid=GUID_NAMES), Columns(*numbers)._replace(header=True))
     usual = {"folders": (name,), "submissions": {"test": f"{name}.tsv"}, "columns": columns}
     return _task(name.lower(), labels, recipe, **{**usual, **more})
 
@@ -177,7 +174,7 @@ _XNLI_RECIPE = _epochs(2, 64, 3e-5)
 CHINESE = (
     _LCQMC,
     _LCQMC._replace(name="lcqmc_pair", folders=("LCQMC", "lcqmc_pair")),
-    _task("sentence_pair", _BINARY, _LCQMC.recipe, columns=(_PAIR, Columns(1, 2, 0))),
+    _task("sentence_pair", _BINARY, _LCQMC.recipe, columns=(PAIR, Columns(1, 2, 0))),
     _task(
         "xnli",
         _NLI,
@@ -191,13 +188,13 @@ CHINESE = (
         "tnews",
         tuple(str(number) for number in range(100, 117) if number not in (105, 111)),
         _epochs(3, 16, 2e-5),
-        columns=(_TEXT,),
+        columns=(TEXT,),
     ),
     _task(
         "iflytek",
         tuple(map(str, range(119))),
         _epochs(3, 32, 2e-5),
-        columns=(_TEXT,),
+        columns=(TEXT,),
     ),
     _task("afqmc", _BINARY, _epochs(3, 16, 2e-5)),
     *(
@@ -229,7 +226,7 @@ CHINESE = (
         "chnsenticorp",
         _BINARY,
         _epochs(3, 32, 2e-5, length=256),
-        columns=(_TEXT, Columns(1, None, 0)),
+        columns=(TEXT, Columns(1, None, 0)),
     ),
 )
 GLUE_TASKS = tuple(task.name for task in GLUE)
@@ -260,7 +257,7 @@ def described_task(description: Mapping[str, Any]) -> TaskSpec:
     if name in TASKS and TASKS[name].labels == labels:
         return TASKS[name]
     separator = description.get("label_separator") or ""
-    columns = {True: (_PAIR,), False: (_TEXT,), None: (_PAIR, _TEXT)}[description.get("is_pair")]
+    columns = {True: (PAIR,), False: (TEXT,), None: (PAIR, TEXT)}[description.get("is_pair")]
     if separator:
         columns = tuple(each._replace(label=("labels", *LABEL_NAMES)) for each in columns)
     numbered = {str(number): label for number, label in enumerate(labels)}

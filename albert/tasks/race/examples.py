@@ -72,7 +72,12 @@ def _by_number(name: Any) -> Tuple[int, str]:
 def _find(data_dir: str, split: str, level: str) -> List[str]:
     """Returns the files of a level. `data_dir` is the folder RACE or its parent folder."""
     folder, hub_split = f"{split}/{level}", split.replace("dev", "validation")
-    names = (f"{folder}/{ALL_NAME}", f"{folder}/[!.]*.txt", f"{level}/{hub_split}-*.parquet")
+    names = (
+        f"{folder}/{ALL_NAME}",
+        f"{folder}/[!.]*.txt",
+        f"{folder}/*.parquet",
+        f"{level}/{hub_split}-*.parquet",
+    )
     for base, name in itertools.product(("", "RACE"), names):
         paths = parquet.parts(os.path.join(data_dir, base, name))
         if paths:

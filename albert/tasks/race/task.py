@@ -120,7 +120,7 @@ class RaceTask(ChoiceTask):
     flags_class = RaceFlags
     labels = race_examples.LETTERS
     rows_file = "{}/high/all.txt"
-    rows_flags = {"high_only": True}
+    folder_flags = {"high_only": True}
 
     def __init__(self, flags: RaceFlags, *arguments: Any):
         super().__init__(flags, *arguments)

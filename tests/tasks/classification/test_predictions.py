@@ -132,6 +132,13 @@ def test_header_has_the_names_of_the_training_data(description, do_train, count,
     assert texts == ["frage", "B?"][-count:]
 
 
+def test_predictions_have_the_ids_of_the_column_that_a_flag_names(tmp_path):
+    (tmp_path / "mine.tsv").write_text("frage\tkey\nA?\tk7\n")
+    task = registry.custom_task(text_a="frage", guid="key", labels="a,b")
+    (example,) = examples.read_file(task, f"{tmp_path}/mine.tsv", names=["frage"]).examples
+    assert example.guid == "k7"
+
+
 def test_predict_file_without_the_columns_is_named(tmp_path):
     (tmp_path / "mine.tsv").write_text("x\ty\tz\n")
     flags = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
