@@ -189,12 +189,21 @@ def test_study_of_the_page_prunes_a_trial(tmp_path, monkeypatch, capsys):
 
 
 @slow
-def test_progress_is_a_widget_in_a_notebook(tmp_path):
+def test_other_flags_for_a_finished_training_are_named(trained, caplog):
+    fine_tune(trained[0], learning_rate=0.1)
+    assert "learning_rate was 0.003 and is 0.1" in caplog.text
+
+
+@slow
+@pytest.mark.parametrize(
+    "hidden, shown", [("", "widget-view+json"), ("sys.modules['ipywidgets'] = None", "a:   0%")]
+)
+def test_progress_is_a_widget_or_text_in_a_notebook(hidden, shown, tmp_path):
     pytest.importorskip("ipywidgets")
     program = "from albert.util.progress import Progress\nProgress('a', 2, unit='steps').update(1)"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(program)])
-    outputs = notebooks.run(tmp_path, {}, notebook=notebook).cells[0].outputs
-    assert any("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)
+    cell = nbformat.v4.new_code_cell(f"import sys\n{hidden}\n{program}")
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    assert shown in str(notebooks.run(tmp_path, {}, notebook=notebook).cells[0].outputs)
 
 
 # ---- data and flags ----
