@@ -30,6 +30,7 @@ from tests.support import (
     conversions,
     fine_tuned_models,
     huggingface_models,
+    pages,
     pretrained_models,
     race_data,
     read_json,
@@ -143,32 +144,17 @@ def open_onnx(folder):
     return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
 
 
-def dimensions(folder):
-    """The shapes of the inputs and of the outputs of an ONNX file."""
-    session = open_onnx(folder)
-    return [
-        [item.shape for item in items] for items in (session.get_inputs(), session.get_outputs())
-    ]
-
-
-def test_onnx_dimensions_have_names(exported):
-    inputs, outputs = dimensions(exported)
-    assert inputs == 3 * [["batch", "length"]]
-    assert sorted(outputs, key=len) == [["batch"], ["batch", 3], ["batch", 3]]
-
-
 def test_exported_folder_has_what_predicts(exported):
-    names = ["albert_config", "classifier", "config", "example", "export"]
-    tokenizer = ["spiece.model", "tiny.model", "tokenizer.json", "tokenizer_config.json"]
-    expected = [*(f"{name}.json" for name in names), "onnx", *tokenizer]
-    assert sorted(os.listdir(exported)) == expected
+    ours = "albert_config.json classifier.json example.json export.json tiny.model"
+    theirs = "config.json onnx spiece.model tokenizer.json tokenizer_config.json"
+    assert {*os.listdir(exported)} == {*f"{ours} {theirs}".split()}
     assert os.listdir(exported / "onnx") == ["model.onnx"]
 
 
-def test_onnx_inputs_have_the_names_and_type_of_hugging_face(exported):
-    inputs = [(item.name, item.type) for item in open_onnx(exported).get_inputs()]
+def test_onnx_inputs_are_those_of_hugging_face(exported):
+    inputs = [(item.name, item.type, item.shape) for item in open_onnx(exported).get_inputs()]
     names = ("input_ids", "attention_mask", "token_type_ids")
-    assert inputs == [(name, "tensor(int64)") for name in names]
+    assert inputs == [(name, "tensor(int64)", ["batch", "length"]) for name in names]
 
 
 def test_settings_of_an_export_are_those_of_the_conversion(place, exported, tmp_path):
@@ -261,8 +247,9 @@ def test_export_scores_as_its_model(export_once, name, format_name):
 @slow
 @pytest.mark.parametrize("name", ASKED)
 def test_onnx_outputs_have_no_dimensions_of_their_own(export_once, name):
-    (first, *_), outputs = dimensions(export_once(name, "onnx")[0])
-    assert {item for shape in outputs for item in shape if isinstance(item, str)} <= set(first)
+    session = open_onnx(export_once(name, "onnx")[0])
+    outputs = itertools.chain(*(item.shape for item in session.get_outputs()))
+    assert {size for size in outputs if isinstance(size, str)} <= {*session.get_inputs()[0].shape}
 
 
 @slow
@@ -310,21 +297,74 @@ main();
 """
 
 
+_BROWSER_JS = """
+const puppeteer = require("puppeteer-core");
+const { existsSync, readFileSync } = require("fs");
+
+const [executablePath, html, folder, sentence] = JSON.parse(process.argv[1]);
+const modules = require.resolve("@huggingface/transformers").split("@huggingface")[0];
+const types = { js: "text/javascript", mjs: "text/javascript", wasm: "application/wasm" };
+function respond(request) {
+  const { pathname } = new URL(request.url());
+  if (pathname === "/") return request.respond({ contentType: "text/html", body: html });
+  const [, name, rest] = pathname.match(/^\\/npm\\/(.+?)@[^/]+(.*)/) ?? []; // of jsdelivr.net
+  const path = name ? modules + name + (rest || "/dist/transformers.min.js") : folder + pathname;
+  if (!existsSync(path)) return request.respond({ status: 404 });
+  const headers = { "access-control-allow-origin": "*" };
+  const contentType = types[path.split(".").pop()];
+  request.respond({ headers, contentType, body: readFileSync(path) });
+}
+async function main() {
+  const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox"] });
+  const page = await browser.newPage();
+  await page.setRequestInterception(true);
+  page.on("request", respond);
+  await page.goto("http://localhost/");
+  await page.waitForSelector("progress");
+  await page.$eval("#text", (box, text) => {
+    document.getElementById("answer").replaceChildren();
+    box.value = text;
+    box.dispatchEvent(new Event("input"));
+  }, sentence);
+  await page.waitForSelector("progress");
+  const rows = await page.$$eval("progress", (bars) =>
+    bars.map((bar) => [bar.previousSibling.previousSibling.textContent, bar.value]));
+  console.log(JSON.stringify(Object.fromEntries(rows)));
+  await browser.close();
+}
+main();
+"""
+
+
+def run_node(program, argument, *libraries):
+    """What a program prints, as JSON. NODE_PATH names the folder of the libraries."""
+    needs = "".join(map("require('{}');".format, libraries))
+    if subprocess.call(f'node -e "{needs}"', shell=True):
+        pytest.skip(f"npm install {' '.join(libraries)} installs what this needs")
+    printed = subprocess.check_output(["node", "-e", program, json.dumps(argument)])
+    return json.loads(printed.splitlines()[-1].decode())
+
+
 @slow
 def test_transformers_js_answers_as_ours(export_once):
-    """NODE_PATH names the folder of its library."""
-    library = 'require("@huggingface/transformers")'
-    if not shutil.which("node") or subprocess.run(["node", "-e", library]).returncode:
-        pytest.skip("npm install @huggingface/transformers installs what this needs")
     classes = {
         **dict.fromkeys(ASKED, "AutoModel"),
         **dict.fromkeys(("classifier", "regressor"), "AutoModelForSequenceClassification"),
         "reader": "AutoModelForQuestionAnswering",
     }
     models = {model: [name, str(export_once(model, "onnx")[0])] for model, name in classes.items()}
-    printed = subprocess.check_output(["node", "-e", _TRANSFORMERS_JS, json.dumps(models)])
-    differences = json.loads(printed.splitlines()[-1].decode())
+    differences = run_node(_TRANSFORMERS_JS, models, "@huggingface/transformers")
     assert differences == pytest.approx(dict.fromkeys(classes, 0), abs=1e-4)
+
+
+@slow
+@pytest.mark.skipif(not shutil.which("chromium"), reason="no browser")
+def test_web_page_answers_as_ours(exported):
+    html = pages.read("serving").split("```html\n")[1].split("```")[0]
+    argument = [shutil.which("chromium"), html, str(exported), TEXTS[1]]
+    shown = run_node(_BROWSER_JS, argument, "@huggingface/transformers", "puppeteer-core")
+    with albert.load(str(exported)) as model:
+        assert shown == pytest.approx(model.predict(TEXTS[1:2])[0].probabilities, abs=1e-4)
 
 
 _OPTIMUM = """
