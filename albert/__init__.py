@@ -10,13 +10,10 @@ albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
 import importlib
-import logging
 import os
 from typing import Any, Callable, Dict, Optional
 
 from albert.runtimes import support
-
-_LOGGER = logging.getLogger("albert")
 
 __version__ = "0.1.0"
 
@@ -90,12 +87,7 @@ def fine_tune(
             flags["task_name"] = task
     flags.update(output_dir=output_dir, albert_dir=flags.get("albert_dir", model))
     run_flags = labelled_data.flags_for(kind, train, dev, script=script, **flags)
-    outcome = fine_tuning.run(run_flags, kind, callback)
-    if not outcome.training:
-        _LOGGER.warning(
-            "%s has a finished training, which is used. To train again, choose another output_dir.",
-            run_flags.output_dir,
-        )
+    fine_tuning.run(run_flags, kind, callback)
     return load(run_flags.output_dir, task=None if script else kind)
 
 

@@ -106,14 +106,12 @@ def test_callback_without_development_data_is_refused(tmp_path):
 
 
 @slow
-def test_stopped_training_resumes_in_a_renamed_folder(trained, tmp_path, caplog):
+def test_stopped_training_resumes_in_a_renamed_folder(trained, tmp_path):
     fine_tune(tmp_path, callback=lambda step, metrics: step < 4)
     (tmp_path / "out").rename(tmp_path / "new")
     assert fine_tune(tmp_path, output_dir=tmp_path / "new").evaluate(DEV)
     for name in ("model.ckpt-6.data-00000-of-00001", "eval_results.json"):
         assert files.sha256(f"{tmp_path}/new/{name}") == files.sha256(f"{trained[0]}/out/{name}")
-    fine_tune(tmp_path, output_dir=tmp_path / "new", learning_rate=1.0)
-    assert "finished training" in caplog.text
 
 
 @slow
