@@ -20,6 +20,7 @@ from sklearn.utils import multiclass, validation
 
 import albert
 from albert.tasks.classification.examples import label_spellings, label_text
+from albert.util import cli
 from albert.util.errors import UserError
 
 
@@ -56,6 +57,7 @@ class _AlbertEstimator(base.BaseEstimator):
         self.max_seq_length, self.seed = max_seq_length, seed
 
     def _fit(self, texts: Any, targets: Any, **flags: Any) -> None:
+        cli.import_tensorflow()
         from albert.models import inference
 
         parts = inference.parse_texts(_listed(texts), inference.parts_of)
