@@ -35,18 +35,14 @@ def flags_for(
     Raises:
       UserError: a flag or a row is wrong.
     """
-    values = {
-        name: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-        for name, value in options.items()
-    }
-    flags = flags_lib.make(kind.flags_class, **values)
+    flags = flags_lib.make(kind.flags_class, **options)
     if not flags.output_dir:
         raise UserError("output_dir must be given: the folder for the training.")
     data = {"train": train}
     if dev is not None:
         data["dev"] = dev
     data_flags = _data_flags(kind, data, os.path.join(flags.output_dir, _FOLDER))
-    flags = flags_lib.make(kind.flags_class, **{"do_train": True, **data_flags, **values})
+    flags = flags_lib.make(kind.flags_class, **{"do_train": True, **data_flags, **options})
     flags = kind.declare_data(flags)
     flags.check()
     return flags.with_script(script)
