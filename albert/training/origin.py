@@ -60,7 +60,8 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
             and not (described[name].get("path") or name in _LENGTHS or name.startswith("do_"))
         ]
         if changes:
-            _LOGGER.warning("Flags that differ from %s: %s.", path, ", ".join(changes))
+            end = "" if is_training else " To train again, choose another --output_dir."
+            _LOGGER.warning("Flags that differ from %s: %s.%s", path, ", ".join(changes), end)
     flags_lib.write_config(
         path,
         command_line.explicit_values(),
