@@ -64,7 +64,12 @@ class Flags(TextFlags, DecodingFlags):
 
 
 def format_prediction(
-    prediction: Any, output_format: str, kept: Mapping[str, Any] = {}, *, separator: str = "|"
+    prediction: Any,
+    output_format: str,
+    kept: Mapping[str, Any] = {},
+    *,
+    separator: str = "|",
+    where: str = "",
 ) -> str:
     """Returns a line for a task.Prediction.
 
@@ -73,6 +78,7 @@ def format_prediction(
       output_format: one of OUTPUT_FORMATS.
       kept: the columns of the input to write before it, by name.
       separator: between several labels in a cell.
+      where: the file and line of the input, for an error.
     """
     label, numbers = prediction.label, prediction.probabilities or {"score": prediction.score}
     if output_format != "jsonl":
@@ -80,7 +86,7 @@ def format_prediction(
         if label is not None:
             cells.append(label if isinstance(label, str) else separator.join(label))
         cells += [f"{value:.6f}" for value in numbers.values()]
-        return _row(cells, output_format)
+        return _row(cells, output_format, where)
     rounded = {name: round(value, 6) for name, value in numbers.items()}
     content = rounded if label is None else {"label": label, "probabilities": rounded}
     renamed = {_output_name(name, kept): value for name, value in content.items()}
@@ -94,13 +100,14 @@ def _output_name(name: str, kept: Collection[str]) -> str:
     return name
 
 
-def _row(cells: Sequence[Any], output_format: str) -> str:
+def _row(cells: Sequence[Any], output_format: str, where: str) -> str:
     row = io.StringIO()
     try:
         csv.writer(row, **_DIALECTS[output_format]).writerow(cells)
     except csv.Error as error:
         raise UserError(
-            f"{cells!r:.200}: a TSV file cannot hold a tab or line break. Give --output_format=csv."
+            f"{where}: {cells!r:.200} has a tab or line break, which a TSV file cannot hold. Give "
+            "--output_format=csv."
         ) from error
     return row.getvalue()[: -len("\r\n")]
 
@@ -130,7 +137,9 @@ def main(flags: Flags) -> None:
             predictions = model.predict([row.texts for row in rows])
             layers.extend(item.layers for item in predictions if item.layers is not None)
             return [
-                format_prediction(prediction, output_format, row.kept, separator=separator)
+                format_prediction(
+                    prediction, output_format, row.kept, separator=separator, where=row.where
+                )
                 for prediction, row in zip(predictions, rows)
             ]
 
@@ -140,7 +149,7 @@ def main(flags: Flags) -> None:
             labels = model.task.labels
             names = ["label", *labels] if labels else ["score"]
             names = [*kept, *(_output_name(name, kept) for name in names)]
-            heading = _row(names, output_format) + "\n"
+            heading = _row(names, output_format, "The heading") + "\n"
         groups = text_files.read_rows(flags, model.task.columns, kept)
         if pair:
             groups = iter([[TextRow(pair)]])

@@ -40,6 +40,7 @@ class TextRow(NamedTuple):
 
     texts: Tuple[str, ...]
     kept: Dict[str, Any] = {}  # the values of the columns to copy into the output
+    where: str = ""  # file and line
 
 
 def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
@@ -185,7 +186,7 @@ class TextReader:
                 "with --columns; tabs separate columns."
             )
         try:
-            return TextRow(texts, {name: row[name] for name in self._keep_columns})
+            return TextRow(texts, {name: row[name] for name in self._keep_columns}, where)
         except KeyError as error:
             raise UserError(
                 f"{where}: --keep_columns names {error}, which is not one of {', '.join(row):.200}."

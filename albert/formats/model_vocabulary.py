@@ -9,6 +9,7 @@ copy moves with the folder, no file pattern matches it, and jobs that share the 
 overwrite each other's copies.
 """
 
+import logging
 import os
 import re
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
@@ -18,6 +19,8 @@ from albert.configs.model_config import AlbertConfig
 from albert.configs.shared_flags import TokenizerFlags
 from albert.util import files, json_files
 from albert.util.errors import UserError
+
+_LOGGER = logging.getLogger("albert")
 
 RECORD_NAME = "vocabulary.json"
 # Flag of a vocabulary -> ending of its file name.
@@ -125,28 +128,32 @@ def recorded(
 
 
 def _has_hash(path: str, sha256: str) -> bool:
-    return files.exists(path) and files.sha256(path) == sha256
+    return files.exists(path) and not files.is_folder(path) and files.sha256(path) == sha256
 
 
 def check_same(folder: str, vocabulary: Vocabulary) -> None:
     """Checks that a pretrained model in a folder, if any, has this vocabulary.
 
+    Warns if the folder records no vocabulary, and none of its files is this one: users edit unused
+    tokens in copies of released vocabularies.
+
     Raises:
-      UserError: it records another vocabulary; or it records none, and has others alone.
+      UserError: it records another vocabulary.
     """
     _, name = read_description(folder)
     same = recorded(folder, vocabulary.path)
     lower = {same and same.do_lower_case, vocabulary.do_lower_case} - {None}
-    is_other = name == RECORD_NAME and (not same or len(lower) > 1)
-    if not name:  # as in the folder of a released model
+    if not name:
         names = filter(_LOOKS_LIKE_VOCABULARY.search, files.names_in(folder))
-        own = [files.sha256(os.path.join(folder, name)) for name in names]
-        is_other = bool(own) and files.sha256(vocabulary.path) not in own
-    if is_other:
+        paths = [os.path.join(folder, name) for name in names]
+        sha256 = files.sha256(vocabulary.path)
+        if paths and not any(_has_hash(path, sha256) for path in paths):
+            _LOGGER.warning("%s is not the vocabulary in %s.", vocabulary.path, paths[0])
+    if name == RECORD_NAME and (not same or len(lower) > 1):
         raise UserError(
             f"The model in {folder} has another vocabulary than {vocabulary.path}, or another "
             "do_lower_case. Use the model's own vocabulary, or another folder. If you want the "
-            f"change, first remove {os.path.join(folder, RECORD_NAME)} and the vocabulary there."
+            f"change, first remove {os.path.join(folder, RECORD_NAME)}."
         )
 
 

@@ -91,14 +91,15 @@ def write_rows(path):
 @pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
 def test_kept_columns_are_copied_into_a_table(name, model_dir, expected, tmp_path):
     write_rows(tmp_path / name)
-    run_predict(
-        model_dir,
+    arguments = [
         f"--input_file={tmp_path}/{name}",
-        f"--output_file={tmp_path}/out.csv",
         "--columns=first,second",
         "--keep_columns=label,id,label",
         "--batch_size=2",
-    )
+    ]
+    with pytest.raises(UserError, match=f"{name}:[34]:"):
+        run_predict(model_dir, *arguments, "--output_format=tsv")
+    run_predict(model_dir, *arguments, f"--output_file={tmp_path}/out.csv")
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as stream:
         head, *rows = csv.reader(stream)
     assert head == ["label", "id", "predicted_label", *LABELS]
