@@ -105,7 +105,9 @@ class AlbertClassifier(base.ClassifierMixin, _AlbertEstimator):
         names = _names(classes)
         if len(set(names)) < max(2, len(names)):
             raise UserError(f"y needs at least two different classes. It has {names[:6]}.")
-        self._fit(X, y)
+        # A flag separates labels by commas. Without the flag, numbers such as 0.5 are regression.
+        has_comma = "," in "".join(names)
+        self._fit(X, y, labels=None if has_comma else names)
         self.classes_ = classes
         return self
 
@@ -143,4 +145,5 @@ def _listed(texts: Any) -> Any:
 
 
 def _names(classes: np.ndarray) -> List[str]:
-    return [label_text(label) for label in classes.tolist()]
+    whole = classes.astype(int) if classes.dtype.kind == "f" else classes
+    return [label_text(label) for label in whole.tolist()]

@@ -16,6 +16,7 @@ from tests.test_fine_tune import rows
 
 slow = pytest.mark.slow
 TEXTS, WORDS = zip(*rows(16))
+FRACTIONS = [{"king": "0.5", "bird": "1.5"}[word] for word in WORDS]
 NUMBERS = [{"king": 10.0, "bird": 2.0}[word] for word in WORDS]
 # Checks of scikit-learn that need no X of numbers.
 CHECKS = [
@@ -47,7 +48,7 @@ def options(tmp_path_factory):
 
 
 @slow
-@pytest.mark.parametrize("labels", [WORDS, NUMBERS])
+@pytest.mark.parametrize("labels", [WORDS, FRACTIONS, NUMBERS])
 def test_classifier_answers_as_its_folder_and_pickles_by_it(labels, options):
     classifier = albert_sklearn.AlbertClassifier(**options, learning_rate=0.01)
     assert classifier.fit(TEXTS, labels) is classifier

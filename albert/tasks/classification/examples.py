@@ -508,7 +508,8 @@ def label_spellings(task: TaskSpec, number_names: Sequence[str] = ()) -> Dict[st
     spellings.update(zip(map(str, itertools.count()), number_names))
     spellings.update(task.label_aliases)
     # pandas writes 1 as 1.0 if a column has missing values.
-    return {**{f"{text}.0": label for text, label in spellings.items()}, **spellings}
+    numbers = [text for text in spellings if re.fullmatch(r"-?\d+", text)]
+    return {**{f"{number}.0": spellings[number] for number in numbers}, **spellings}
 
 
 def label_text(value: Any) -> str:

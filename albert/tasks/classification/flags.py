@@ -85,7 +85,7 @@ class DecodingFlags(BaseFlags):
     )
     decision_threshold: Optional[float] = evaluation_flag(
         None,
-        "Several labels: predict those at least this probable; default: chosen on the dev data.",
+        "Several labels: predict those at least this probable; default: as chosen in evaluation.",
         above=0,
         below=1,
     )

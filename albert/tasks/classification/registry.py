@@ -213,7 +213,8 @@ def with_metrics(task: TaskSpec, metric: Optional[str], metrics: Any) -> TaskSpe
     suitable = task.suitable_metrics
     of_labels = {kind: [f"{kind}_{label}" for label in task.labels] for kind in PER_LABEL}
     requested = _listed(metrics)
-    chosen = [metric] if metric else [name for name in requested if name.endswith("_f1")]
+    means = [name for name in requested if name in suitable and name.endswith("_f1")]
+    chosen = [metric] if metric else means
     others = itertools.chain(*(of_labels.get(name) or [name] for name in requested))
     names = tuple(dict.fromkeys([*chosen, *task.metrics, *others]))
     unsuitable = set(names) - {*suitable, *itertools.chain(*of_labels.values())}

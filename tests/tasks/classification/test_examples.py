@@ -113,9 +113,10 @@ def test_read_file_names_a_line_that_is_not_utf8(tmp_path):
         read_text(tmp_path, "a\t0\n\u4e2d\u6587\t1\n".encode("gb18030"), SINGLE)
 
 
-def test_a_score_is_a_number(tmp_path):
-    with pytest.raises(ValueError, match="data.txt:2: .*'nan'"):
-        read_text(tmp_path, "sentence\tscore\na\tnan\n", SINGLE, labels=())
+@pytest.mark.parametrize("cell, labels", [("nan", ()), ("yes.0", ["yes"])])
+def test_wrong_score_or_label_is_named(cell, labels, tmp_path):
+    with pytest.raises(ValueError, match=f"data.txt:2: .*'{cell}'"):
+        read_text(tmp_path, f"sentence\tscore\na\t{cell}\n", SINGLE, labels=labels)
 
 
 @pytest.mark.parametrize(

@@ -156,13 +156,14 @@ def test_custom_task_flags_override_its_file(tmp_path):
 @pytest.mark.parametrize(
     "metric, metrics, expected",
     [
-        ("", "recall,macro_f1", "macro_f1 eval_accuracy f1 recall_0 recall_1"),
-        ("precision_1", "macro_f1", "precision_1 eval_accuracy f1 macro_f1"),
-        ("", "recall,matthew_corr", "eval_accuracy f1 recall_0 recall_1 matthew_corr"),
+        ("", "recall,macro_f1", "macro_f1 eval_accuracy f1 recall_0 recall_a_f1"),
+        ("precision_0", "macro_f1", "precision_0 eval_accuracy f1 macro_f1"),
+        ("", "recall_a_f1,matthew_corr", "eval_accuracy f1 recall_a_f1 matthew_corr"),
     ],
 )
 def test_first_mean_f1_of_further_metrics_chooses_the_checkpoint(metric, metrics, expected):
-    task = registry.with_metrics(registry.get_task("MRPC"), metric, metrics)
+    task = registry.get_task("MRPC")._replace(labels=("0", "a_f1"))
+    task = registry.with_metrics(task, metric, metrics)
     assert task.metrics == tuple(expected.split())
 
 
