@@ -10,7 +10,7 @@ import pytest
 
 import albert
 from albert import run_race
-from albert.tasks.race import examples
+from albert.tasks.race import examples, head
 from albert.tasks.race import task as race_task
 from tests.support import read_json, training_scripts
 
@@ -50,12 +50,10 @@ def test_load_chooses_as_the_script(path, questions):
         choices = model.predict(asked)
         np.testing.assert_allclose([item.probabilities for item in choices], expected, atol=1e-5)
         assert [item.number for item in choices] == expected.argmax(axis=1).tolist()
-        assert choices[0].option == asked[0][2][choices[0].number]
-        alone = model.answer("The king left.", "Who left?", ["the king", "he"])
-        assert len(alone.probabilities) == 2
 
 
-def test_questions_may_differ_in_their_number_of_options(path):
+def test_questions_may_differ_in_their_number_of_options(path, monkeypatch):
+    monkeypatch.setattr(head, "LOWEST", 0.0)  # Exports of earlier versions do not mask padding.
     asked = [
         ("The king left.", "Who left?", ["king", "he", "it", "a dog", "no"][:n])
         for n in (2, 5, 2, 1)
@@ -68,6 +66,7 @@ def test_questions_may_differ_in_their_number_of_options(path):
     for found, expected, (_, _, options) in zip(together, alone, asked):
         assert (found.number, found.option) == (expected.number, options[found.number])
         np.testing.assert_allclose(found.probabilities, expected.probabilities, atol=1e-5)
+        assert sum(found.probabilities) == pytest.approx(1)
 
 
 def test_measure_skips_questions_without_an_answer():

@@ -16,6 +16,7 @@ import numpy as np
 from albert.data import feature_cache, split_files
 from albert.data.record_format import FeatureSpec
 from albert.fine_tuning_utils import Encoder, Features, HeadOutput
+from albert.models import network
 from albert.tasks.race import choice_rows, head
 from albert.tasks.race import examples as race_examples
 from albert.tasks.race import features as race_features
@@ -62,9 +63,7 @@ class ChoiceTask(Task):
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each question, or for each of its windows."""
-        return race_features.convert_examples(
-            examples, self.tokenizer, self.flags, num_choices=self.num_choices(is_training)
-        )
+        return race_features.convert_examples(examples, self.tokenizer, self.flags)
 
     def num_choices(self, is_training: bool) -> int:
         """Returns the most options of a question in the data."""
@@ -200,12 +199,32 @@ class MultipleChoiceTask(ChoiceTask):
         counts = (len(example.options) for split in splits for example in self.examples(split))
         return max(counts, default=2)
 
+    def encode(
+        self, examples: Sequence[InputExample], is_training: bool
+    ) -> feature_cache.Conversion:
+        """Returns records of equal size: sequences of padding follow the choices."""
+        return race_features.convert_examples(
+            examples, self.tokenizer, self.flags, num_choices=self.num_choices(is_training)
+        )
+
 
 class Answerer(fine_tuned.FineTunedModel):
     """A model for multiple choice."""
 
     kinds = (RaceTask, MultipleChoiceTask)
     batch_size = 8
+
+    def outputs(self, examples: Sequence[InputExample]) -> Outputs:
+        """Returns the outputs for questions. Questions with equally many options run together.
+
+        So no option is padding, which exports of earlier versions do not ignore.
+        """
+        counts = np.array([len(example.endings) for example in examples])
+        groups = [np.flatnonzero(counts == count).tolist() for count in np.unique(counts)]
+        run = super().outputs
+        parts = [run([examples[number] for number in group]) for group in groups]
+        back = np.argsort(np.concatenate(groups))
+        return {name: value[back] for name, value in network.joined(parts).items()}
 
     def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
         """Returns the option that answers a question on an article.
