@@ -9,7 +9,7 @@ Dimensions: W words of a sentence, L labels.
 """
 
 import collections
-from typing import Sequence
+from typing import Sequence, Tuple
 
 import numpy as np
 
@@ -23,19 +23,36 @@ _SMALL_PART = 0.1  # training data have a few wrong tags
 def transition_costs(scheme: Scheme, labels: Sequence[str]) -> np.ndarray:
     """Returns the cost [L + 1, L + 1] of a label after another; 0: allowed.
 
-    Row and column 0 stand for the start and the end of a sentence.
+    Row and column 0 stand for the start and the end of a sentence. An entity must begin with B (or
+    S) only if its type has a label with B, and end with E (or S) only if its type has a label with
+    E. So no label is impossible.
     """
-    tags = (OUTSIDE, *labels)
-    allowed = [[scheme.allows(before, tag) for tag in tags] for before in tags]
+    tags = [scheme.parse(label) for label in (OUTSIDE, *labels)]
+    with_begin, with_end = (
+        {entity_type for position, entity_type in tags if position == letter} for letter in "BE"
+    )
+
+    def is_allowed(before: Tuple[str, str], after: Tuple[str, str]) -> bool:
+        (position_before, type_before), (position, entity_type) = before, after
+        is_open, continues = position_before in "BI", position in "IE"
+        if is_open and continues and type_before == entity_type:
+            return True
+        ends_early = is_open and type_before in with_end
+        return not ends_early and not (continues and entity_type in with_begin)
+
+    allowed = [[is_allowed(before, after) for after in tags] for before in tags]
     return np.where(allowed, 0.0, _FORBIDDEN)
 
 
-def follow(sentences: Sequence[Sequence[str]], scheme: Scheme) -> bool:
-    """Returns whether the scheme forbids at most a tenth of the entities' tags where they are."""
+def follow(sentences: Sequence[Sequence[str]], labels: Sequence[str], costs: np.ndarray) -> bool:
+    """Returns whether at most a tenth of the entities' tags are forbidden where they are."""
+    numbers = {tag: number for number, tag in enumerate((OUTSIDE, *labels))}
     pairs = collections.Counter(
         pair for tags in sentences for pair in zip((OUTSIDE, *tags), (*tags, OUTSIDE))
     )
-    wrong = sum(count for pair, count in pairs.items() if not scheme.allows(*pair))
+    wrong = sum(
+        count for (before, tag), count in pairs.items() if costs[numbers[before], numbers[tag]]
+    )
     total = sum(count for (_, tag), count in pairs.items() if tag != OUTSIDE)
     return wrong <= _SMALL_PART * total
 

@@ -48,16 +48,6 @@ class Scheme(NamedTuple):
         position = match.group("position") or "I"
         return _BIOES_LETTERS.get(position, position), match.group("type") or "_"
 
-    def allows(self, before: str, tag: str) -> bool:
-        """Returns whether a tag may follow another. Start and end of a sentence count as O."""
-        (position_before, type_before), (position, entity_type) = map(self.parse, (before, tag))
-        is_open = position_before in "BI"
-        if self.name == PLAIN:
-            return True
-        if position in "IE":
-            return is_open and entity_type == type_before
-        return self.name == "BIO" or not is_open
-
     def misfits(self, tags: Iterable[str]) -> List[str]:
         """Returns the tags that do not fit the scheme."""
         return [tag for tag in tags if tag != OUTSIDE and not self.pattern.fullmatch(tag)]

@@ -81,7 +81,7 @@ class TaggingTask(Task):
         is_valid = self.description.get("valid_tags", False)
         if training_data:
             tags_of_sentences = [sentence.tags or () for sentence in training_data]
-            is_valid = decoding.follow(tags_of_sentences, self.scheme)
+            is_valid = decoding.follow(tags_of_sentences, self.labels, costs)
             if not is_valid:  # IOB1, for example
                 _LOGGER.info("The training data break the scheme. --valid_tags enforces it.")
         is_valid = self.flags.valid_tags and (is_valid or "valid_tags" in self.flags.explicit)

@@ -65,9 +65,10 @@ def test_labels_without_a_valid_sequence_give_the_fewest_errors():
         I-PER I-PER B-PER O I-LOC, O B-LOC       | no
         B-PER I-PER O, I-LOC, B-LOC, B-PER       | no
         B-PER I-PER O, O O, O                    | yes
-        B-PER O, I-LOC, O, O, O, O, O, O, O, O   | no
+        B-PER O, I-LOC, B-LOC, O, O, O, O, O, O  | no
+        B-PER I-PER O I-LOC, I-LOC               | yes
         B-PER E-PER, S-LOC O, S-LOC S-PER        | yes
-        B-PER E-PER, B-LOC O                     | no
+        B-PER E-PER, B-LOC O                     | yes
         B-PER, B-PER E-PER                       | no
         PER PER O                                | yes
         O                                        | yes
@@ -75,10 +76,13 @@ def test_labels_without_a_valid_sequence_give_the_fewest_errors():
 )
 def test_training_data_that_break_the_scheme_are_recognized(sentences, follows):
     sentences = [tags.split() for tags in sentences.split(",")]
-    labels = {tag for tags in sentences for tag in tags}
-    scheme = schemes.find(labels)
-    assert decoding.follow(sentences, scheme) == (follows == "yes")
-    assert decoding.follow([["S-PER"] * 99, *sentences], scheme)  # few errors
-    assert decoding.transition_costs(scheme, labels).any() == (
-        scheme.name != "plain" and labels != {"O"}
+    scheme = schemes.find({tag for tags in sentences for tag in tags})
+    labels = sorted({"S-PER", *(tag for tags in sentences for tag in tags)})
+    costs = decoding.transition_costs(scheme, labels)
+    assert decoding.follow(sentences, labels, costs) == (follows == "yes")
+    assert decoding.follow([["S-PER"] * 99, *sentences], labels, costs)  # few errors
+    assert costs.any() == any(tag[0] in "BE" for tag in labels)
+    logits = np.eye(len(labels))  # No label is impossible.
+    assert all(
+        label in decoding.best_tags(logits[[label] * 3], costs) for label in range(len(labels))
     )
