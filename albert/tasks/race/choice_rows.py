@@ -23,7 +23,7 @@ _KEYS = {
     "choices": ("choice",),
     "label": ("answerKey", "answer"),
 }
-_ONE_CHOICE = re.compile("(choice|ending)[0-9]")  # COPA and SWAG
+_ONE_CHOICE = re.compile("(choice|ending)[0-9]+")  # COPA and SWAG
 _TYPES = {
     "context": (str, [str], None),
     "question": str,
@@ -60,6 +60,8 @@ def _questions(fields: Mapping[str, Any], where: str) -> Iterator[Mapping[str, A
         return
     json_files.check(fields, _DOCUMENT, where)
     columns = fields["questions"]
+    if len({len(values) for values in columns.values()}) > 1:
+        raise UserError(f"{where}: the columns of `questions` differ in length.")
     for values in zip(*columns.values()):
         yield dict(zip(columns, values), context=fields["documents"])
 
@@ -73,7 +75,8 @@ def of_row(fields: Mapping[str, Any], where: str) -> InputExample:
         key: next((fields[name] for name in (key, *names) if name in fields), None)
         for key, names in _KEYS.items()
     }
-    single = [fields[key] for key in sorted(fields) if _ONE_CHOICE.fullmatch(key)]
+    keys = filter(_ONE_CHOICE.fullmatch, fields)
+    single = [fields[key] for key in sorted(keys, key=lambda key: (len(key), key))]
     row["choices"] = single or row["choices"]
     json_files.check(row, _TYPES, where)
     context, question, choices, label = row.values()

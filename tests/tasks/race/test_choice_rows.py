@@ -52,6 +52,7 @@ def write(path, *rows):
         (CSQA, "Where?", ["here", "there", "A"], 1),
         (dict(CSQA, answerKey="A"), "Where?", None, 0),  # the key, not the third text
         (SWAG, "He sits.", [f"He falls {number}" for number in range(4)], 2),
+        ({**OWN, **{f"choice{n}": f"{n}" for n in range(12)}, "label": "L"}, "Who?", None, 11),
         (C3, "男：你好\n女：好", ["谁？ 男", "谁？ 女", "谁？ 无"], 1),
         (OWN, "Who?", ["he", "she"], 1),
         (dict(OWN, context="It."), "It.", ["Who? he", "Who? she"], 1),
@@ -104,6 +105,7 @@ def test_label_is_an_index_a_letter_or_a_text(label, choices, expected):
         ({"choices": ["a", "a"], "label": "a"}, "'a'"),
         ({"choices": {"label": ["A", "B"]}}, "text"),
         ({"documents": ["a"]}, "questions"),
+        ({"documents": ["a"], "questions": {"question": ["b", "c"], "answer": ["d"]}}, "length"),
     ],
 )
 def test_wrong_row_is_named_with_its_line(change, words, tmp_path):
