@@ -267,7 +267,7 @@ class TruncationFlags(BaseFlags):
 
     truncation: str = data_flag(
         END,
-        "Long texts: end keeps the first tokens, head_tail both ends, windows all, in parts.",
+        "What to read of long texts. end: the start; head_tail: start and end; windows: all parts.",
         choices=TRUNCATIONS,
     )
 

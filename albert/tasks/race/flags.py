@@ -53,5 +53,8 @@ class RaceFlags(ChoiceFlags, shared_flags.TaskFlags):
 class MultipleChoiceFlags(ChoiceFlags, shared_flags.SplitFileFlags):
     """The flags of run_multiple_choice."""
 
+    train_file: Optional[str] = flag(
+        None, "JSON lines or Parquet file in --data_dir to train on; default: files named train."
+    )
     learning_rate: float = flag(1e-5)
     keep_checkpoint_max: int = shared_flags.keep_checkpoint_max()

@@ -15,6 +15,10 @@ from albert.util.flags import flag
 class TaggerFlags(shared_flags.ExportFlags, shared_flags.SplitFileFlags):
     """The flags of run_tagger."""
 
+    train_file: Optional[str] = flag(
+        None,
+        "CoNLL, JSON lines or Parquet file in --data_dir to train on; default: files named train.",
+    )
     token_column: int = data_flag(
         0, "Column of the token in CoNLL files, from 0; -1 is the last.", lower=-1
     )
@@ -25,6 +29,6 @@ class TaggerFlags(shared_flags.ExportFlags, shared_flags.SplitFileFlags):
         None, "How tags mark entities; default: detect.", choices=schemes.SCHEME_NAMES
     )
     valid_tags: bool = evaluation_flag(
-        True, "Predict only tags that the scheme allows here, unless training data often break it."
+        True, "Predict only valid sequences of tags, unless the training data often have others."
     )
     max_seq_length: int = flag(128)
