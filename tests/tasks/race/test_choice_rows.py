@@ -130,5 +130,5 @@ def test_only_objects_are_rows(tmp_path):
     (tmp_path / "a.tsv").write_text("a\tb\n", encoding="utf-8")
     with pytest.raises(ValueError, match="a.tsv:1"):
         choice_rows.read([str(tmp_path / "a.tsv")])
-    unlabelled = write(tmp_path / "a.jsonl", {"question": "Who?", "choices": ["he", "she"]})
+    unlabelled = write(tmp_path / "a.jsonl", {**OWN, "label": None})
     assert choice_rows.read([unlabelled])[0].label is None

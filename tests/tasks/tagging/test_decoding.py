@@ -76,8 +76,9 @@ def test_labels_without_a_valid_sequence_give_the_fewest_errors():
 )
 def test_training_data_that_break_the_scheme_are_recognized(sentences, follows):
     sentences = [tags.split() for tags in sentences.split(",")]
-    scheme = schemes.find({tag for tags in sentences for tag in tags})
-    labels = sorted({"S-PER", *(tag for tags in sentences for tag in tags)})
+    labels = {tag for tags in sentences for tag in tags}
+    scheme = schemes.find(labels)
+    labels = ["S-PER", *labels]
     costs = decoding.transition_costs(scheme, labels)
     assert decoding.follow(sentences, labels, costs) == (follows == "yes")
     assert decoding.follow([["S-PER"] * 99, *sentences], labels, costs)  # few errors
