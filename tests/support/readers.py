@@ -41,7 +41,7 @@ from albert.formats import (
 from albert.formats.flags import ConversionFlags
 from albert.formats.model_vocabulary import Vocabulary
 from albert.pretraining_data import cluster, documents, instances, job
-from albert.tasks.classification import examples, registry, sweep
+from albert.tasks.classification import examples, registry, sweep, sweep_run
 from albert.tasks.classification.task import ClassifierTask
 from albert.tasks.race import choice_rows
 from albert.tasks.race import examples as race_examples
@@ -211,7 +211,7 @@ def read_summary(path):
 def read_marker(path):
     identity = {"seed": 1, "files": {}, "samples": []}
     cola = registry.get_task("cola")
-    return sweep.is_finished(sweep.SweepRun(cola, "", 1, folder_of(path), [], identity))
+    return sweep_run.is_finished(sweep_run.SweepRun(cola, "", 1, folder_of(path), [], identity))
 
 
 def read_download(path):

@@ -12,62 +12,30 @@ import os
 import shlex
 import subprocess
 import sys
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
 from albert.configs import published
-from albert.tasks.classification import predictions, registry
+from albert.tasks.classification import predictions
 from albert.tasks.classification.flags import SweepFlags
+from albert.tasks.classification.sweep_run import LENDERS, MARKER_NAME, SweepRun, is_finished
 from albert.training import metrics, run_files
-from albert.util import files, folder_lock, json_files, parallel, provenance, wording
+from albert.util import files, folder_lock, parallel, wording
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-MARKER_NAME, LOG_NAME = "sweep_run.json", "log.txt"  # in a run's folder
+LOG_NAME = "log.txt"  # in a run's folder
 TEXT_NAME, JSON_NAME, SUBMISSION_NAME = "results.txt", "results.json", "glue_submission.zip"
 # Other metrics in run_summary.json are no scores.
 _SCORES = tuple(set(metrics.METRICS) - set(run_files.LOSSES))
-LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
 
 Result = Mapping[str, Any]  # run_summary.json of a run, with its setting
 
 
-class SweepRun(NamedTuple):
-    """A planned run of run_classifier."""
-
-    task: registry.TaskSpec
-    setting: str  # such as "learning_rate=1e-5"; "" where there is only one
-    seed: int
-    folder: str
-    command: Sequence[str]
-    identity: Mapping[str, Any]  # what determines its result: flags and data
-
-    @property
-    def name(self) -> str:
-        """Returns the run's name in messages."""
-        return ", ".join(filter(None, [self.task.name, self.setting, f"seed {self.seed}"]))
-
-
 # ---- The runs.
-
-
-def is_finished(run: SweepRun) -> bool:
-    """Returns whether a run is done; raises UserError if its folder holds anything else."""
-    if not files.exists(run.folder):
-        return False
-    path = os.path.join(run.folder, MARKER_NAME)
-    identity = json_files.read(path, {"is_finished": (bool, None)})
-    is_done = identity.pop("is_finished", False)
-    difference = provenance.difference(identity, run.identity)
-    if difference:
-        raise UserError(
-            f"{run.folder} holds a run with other settings or data: {difference}. Choose another "
-            "--output_dir, or remove that folder."
-        )
-    return is_done
 
 
 def _make_plan(flags: SweepFlags) -> List[SweepRun]:

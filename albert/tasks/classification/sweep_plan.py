@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping
 from albert.formats import model_paths
 from albert.tasks.classification import registry
 from albert.tasks.classification.flags import SUITES, ClassifierFlags, GridFlags, SweepFlags
-from albert.tasks.classification.sweep import LENDERS, SweepRun, is_finished
+from albert.tasks.classification.sweep_run import LENDERS, SweepRun, is_finished
 from albert.tasks.classification.task import ClassifierTask, find_task
 from albert.training import fine_tuning, program
 from albert.util import flags as flags_lib

@@ -1,0 +1,45 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A run of a sweep, and its folder."""
+
+import os
+from typing import Any, Mapping, NamedTuple, Sequence
+
+from albert.tasks.classification import registry
+from albert.util import files, json_files, provenance
+from albert.util.errors import UserError
+
+MARKER_NAME = "sweep_run.json"  # in a run's folder
+LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
+
+
+class SweepRun(NamedTuple):
+    """A planned run of run_classifier."""
+
+    task: registry.TaskSpec
+    setting: str  # such as "learning_rate=1e-5"; "" where there is only one
+    seed: int
+    folder: str
+    command: Sequence[str]
+    identity: Mapping[str, Any]  # what determines its result: flags and data
+
+    @property
+    def name(self) -> str:
+        """Returns the run's name in messages."""
+        return ", ".join(filter(None, [self.task.name, self.setting, f"seed {self.seed}"]))
+
+
+def is_finished(run: SweepRun) -> bool:
+    """Returns whether a run is done; raises UserError if its folder holds anything else."""
+    if not files.exists(run.folder):
+        return False
+    path = os.path.join(run.folder, MARKER_NAME)
+    identity = json_files.read(path, {"is_finished": (bool, None)})
+    is_done = identity.pop("is_finished", False)
+    difference = provenance.difference(identity, run.identity)
+    if difference:
+        raise UserError(
+            f"{run.folder} holds a run with other settings or data: {difference}. Choose another "
+            "--output_dir, or remove that folder."
+        )
+    return is_done
