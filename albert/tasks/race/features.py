@@ -108,12 +108,13 @@ def _convert_windows(
     if truncation == WINDOWS:
         rooms, is_cut = [min(rooms)] * len(rooms), False
     windows = list(zip(*(parts_of(article, room, truncation) for room in rooms)))
-    padding = [[0] * max_seq_length] * 3
+    zeros = [0] * max_seq_length
     converted = []
     for number, parts in enumerate(windows):
         segments = list(zip(parts, questions))
         rows: List[Any] = [pack(texts, ends, max_seq_length).values() for texts in segments]
-        rows += [padding] * (num_choices - len(rows))
+        while len(rows) < num_choices:
+            rows.append((zeros, zeros, zeros))
         ids, masks, types = map(list, zip(*rows))
         features = InputFeatures(
             ids,
