@@ -20,7 +20,8 @@ Programs:
 
 The text is cut or repeated to --megabytes, and the SQuAD file is repeated with changes. Each turn
 is a new process, and the fastest one counts. The time does not include the start of Python and the
-import of TensorFlow. Memory is the maximum over all processes together, with TensorFlow.
+imports. Memory is the maximum over all processes together, with TensorFlow where a program loads
+it: `ours` does not.
 
 With --hosts, the table shows instead what each of so many hosts reads of 256 record files: at its
 start, and for an epoch (with the records that it reads ahead). The file system of the temporary
@@ -31,6 +32,7 @@ import itertools
 import json
 import os
 import pathlib
+import platform
 import random
 import tempfile
 
@@ -199,14 +201,14 @@ def plain(arguments, options, folder):
 
 def ours(arguments, options, folder):
     """Makes pretraining data by create_pretraining_data."""
-    from albert import create_pretraining_data
     from albert.data import record_files
-    from albert.pretraining_data import job  # noqa: F401, its import does not count
+    from albert.pretraining_data import job
+    from albert.pretraining_data.flags import JobFlags
     from albert.util import flags
 
     path = f"{folder}/ours.tf_record"
-    pretraining_data_flags = flags.make(
-        create_pretraining_data.Flags,
+    job_flags = flags.make(
+        JobFlags,
         input_file=arguments.text,
         output_file=path,
         max_seq_length=arguments.length,
@@ -218,7 +220,7 @@ def ours(arguments, options, folder):
     )
 
     def run():
-        create_pretraining_data.main(pretraining_data_flags)
+        job.create_pretraining_data(job_flags)
         return record_files.count_records(path)
 
     return run
@@ -275,14 +277,14 @@ def squad(arguments, options, folder):
     (split,) = options
     path = f"{folder}/squad.json"
     repeat_questions(arguments.squad_file, path)
-    pretraining_data_flags = flags.make(
+    squad_flags = flags.make(
         squad_task.SquadV2.flags_class,
         output_dir=folder,
         max_seq_length=384,
         doc_stride=128,
         **{f"{split}_file": path, f"{split}_feature_file": f"{folder}/features.tf_record"},
     )
-    task = squad_task.SquadV2(pretraining_data_flags, tokenizer_of(arguments), {})
+    task = squad_task.SquadV2(squad_flags, tokenizer_of(arguments), {})
 
     def run():
         examples = task.examples(split)
@@ -316,8 +318,6 @@ PROGRAMS = {"plain": plain, "ours": ours, "squad": squad, "read": read}
 
 def start(arguments):
     """Prepares a program; returns the function that runs it."""
-    import tensorflow
-
     name, options = timing.options_of(arguments.program)
     run = PROGRAMS[name](arguments, options, tempfile.mkdtemp(dir=arguments.folder))
 
@@ -326,7 +326,7 @@ def start(arguments):
         count = run()
         return [count, *(after - before for before, after in zip(begin, timing.clock()))]
 
-    return {"tensorflow": tensorflow.__version__}, answer
+    return {"python": platform.python_version()}, answer
 
 
 def write_text(source, target, size):
@@ -362,7 +362,7 @@ def measure(arguments):
         rows.append(
             {
                 "program": worker.program,
-                "TensorFlow": worker.about["tensorflow"],
+                "Python": worker.about["python"],
                 "items": f"{count:,}",
                 "seconds": f"{seconds:.2f}",
                 "items/s": f"{count / seconds:,.0f}",
