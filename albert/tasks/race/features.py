@@ -104,9 +104,9 @@ def _convert_windows(
     wholes = [start + ids_of(ending) for ending in example.endings]
     questions = [whole[-max_qa_length:] for whole in wholes]
     rooms = [max_seq_length - 3 - len(question) for question in questions]
-    is_cut = len(article) > min(rooms)
-    if truncation == WINDOWS:
-        rooms, is_cut = [min(rooms)] * len(rooms), False
+    is_cut = truncation != WINDOWS and len(article) > min(rooms)
+    if truncation == WINDOWS:  # The longest option decides, so that all have the same windows.
+        rooms = [min(rooms) for _ in rooms]
     windows = list(zip(*(parts_of(article, room, truncation) for room in rooms)))
     zeros = [0] * max_seq_length
     converted = []
