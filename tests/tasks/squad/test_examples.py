@@ -8,7 +8,7 @@ import json
 import pytest
 
 from albert.tasks.squad import examples as squad_examples
-from tests.support import parquet_files
+from tests.support import cases, parquet_files
 from tests.support.squad_data import paragraph, question, write_squad
 
 TOWN = "The old town lies by the river. The river is cold."
@@ -160,13 +160,13 @@ def test_read_squad_examples_names_the_file(tmp_path, content, named):
 
 @pytest.mark.parametrize(
     "changes, named",
-    [
-        ({"id": None}, "id"),
-        ({"answers": []}, "'r'"),
-        ({"answers": [{"text": "old", "answer_start": "four"}]}, "'r'"),
-        ({"answers": ["old"]}, "'r': answers.*paragraphs"),
-        ({"answers": {"text": [], "answer_start": [4]}}, "'r'.*paragraphs"),
-    ],
+    cases.values("""
+        {"id": null}                                           | id
+        {"answers": []}                                        | 'r'
+        {"answers": [{"text": "old", "answer_start": "four"}]} | 'r'
+        {"answers": ["old"]}                                   | 'r': answers.*paragraphs
+        {"answers": {"text": [], "answer_start": [4]}}         | 'r'.*paragraphs
+    """),
 )
 def test_read_squad_examples_names_file_and_question(tmp_path, changes, named):
     with pytest.raises(ValueError, match=f"squad.json.*{named}"):

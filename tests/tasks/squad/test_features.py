@@ -10,6 +10,7 @@ from albert.tasks.squad import task as squad_task
 from albert.tasks.squad.examples import SquadExample
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
+from tests.support import cases
 from tests.support.squad_data import sentencepiece, wordpiece
 
 TEN = "a b c d e f g h i j"  # ten tokens of one letter in WordPiece
@@ -185,15 +186,15 @@ def test_answer_in_several_windows(example, impossible):
         assert feature.tokens[start : end + 1] == expected
 
 
+# In the last, two windows of lengths so different that a hundredth of them decides.
 @pytest.mark.parametrize(
     "tokens, room, stride, counts",
-    # In the last, two windows of lengths so different that a hundredth of them decides.
-    [
-        (65, 40, 20, [30, 20, 15]),
-        (40, 9, 9, [9, 9, 9, 9, 4]),
-        (7, 9, 2, [7]),
-        (350, 300, 200, [251, 99]),
-    ],
+    cases.values("""
+        65  | 40  | 20  | [30, 20, 15]
+        40  | 9   | 9   | [9, 9, 9, 9, 4]
+        7   | 9   | 2   | [7]
+        350 | 300 | 200 | [251, 99]
+    """),
 )
 def test_maximal_context_in_one_window(tokens, room, stride, counts):
     features = _convert([_example("a " * tokens)], length=room + 5, stride=stride)
