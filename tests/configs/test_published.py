@@ -8,7 +8,7 @@ import pytest
 
 from albert import configs
 from albert.configs import published
-from tests.support import read_json
+from tests.support import cases, read_json
 
 
 def config_of(name, **changes):
@@ -46,15 +46,15 @@ def test_recognise_finds_preset(name):
 # Where a folder's name contradicts the sizes, these count.
 @pytest.mark.parametrize(
     "changes, places, presets",
-    [
-        ({"num_attention_heads": 6}, [], "base_v2"),
-        ({"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1}, [], "base_v1"),
-        ({"hidden_dropout_prob": 0.1}, ["/models/albert_base_v2", None], "base_v2"),
-        ({}, ["models/xlarge_v1"], "base_v2"),
-        ({}, ["https://tfhub.dev/google/albert_base/1"], "base_v1"),
-        ({"vocab_size": 8000}, ["base_v2"], ""),
-        ({"embedding_layout": "albert_zh"}, [], ""),
-    ],
+    cases.values("""
+        {"num_attention_heads": 6}        | []                                         | base_v2
+        {"hidden_dropout_prob": 0.1}      | ["/models/albert_base_v2", null]           | base_v2
+        {}                                | ["models/xlarge_v1"]                       | base_v2
+        {}                                | ["https://tfhub.dev/google/albert_base/1"] | base_v1
+        {"vocab_size": 8000}              | ["base_v2"]                                |
+        {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1} | [] | base_v1
+        {"embedding_layout": "albert_zh"} | []                                         |
+    """),
 )
 def test_recognise_finds_release_by_dropout_and_name(changes, places, presets):
     model = published.recognise(config_of("albert_base_v2", **changes), *places)

@@ -226,7 +226,6 @@ def run(kinds, folder, *, seed, minutes=0.0, inputs=0):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--inputs", type=int, default=0, help="at least as many")
     parser.add_argument("--seed", default=str(int(time.time())))
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
@@ -240,13 +239,7 @@ def main():
     ]
     memory = "/dev/shm"  # a disk takes longer than the readers
     folder = pathlib.Path(tempfile.mkdtemp(dir=memory if os.path.isdir(memory) else None))
-    counts, faults = run(
-        kinds,
-        folder / "files",
-        seed=options.seed,
-        minutes=options.minutes,
-        inputs=options.inputs,
-    )
+    counts, faults = run(kinds, folder / "files", seed=options.seed, minutes=options.minutes)
     print(f"{'file':32}{'read':>9}{'refused':>9}{'faults':>8}")
     for kind in kinds:
         print(f"{kind:32}{counts[kind][READ]:>9}{counts[kind][REFUSED]:>9}{len(faults[kind]):>8}")

@@ -110,7 +110,14 @@ def test_read_squad_examples_with_bom_and_number_ids(tmp_path):
 
 @pytest.mark.parametrize(
     "answer, start",
-    [("town", 6), ("old", -46), ("x", -1), ("old", 4000), ("", 4), ("Old", 4)],
+    cases.values("""
+        town | 6
+        old  | -46
+        x    | -1
+        old  | 4000
+             | 4
+        Old  | 4
+    """),
 )
 def test_misaligned_answer_is_refused(tmp_path, answer, start):
     with pytest.raises(ValueError, match="--max_misaligned_answers"):
@@ -144,16 +151,17 @@ def test_misaligned_answers_are_dropped_up_to_a_share(tmp_path):
 @pytest.mark.parametrize(
     "content, named",
     [
-        ({"data": ["text"]}, r"data\[0\]"),
-        ({"data": []}, ""),
-        ([{"context_text": "a", "qas": [{"query_text": "b"}]}], "context.*paragraphs"),
-        ({"id": "a", "question": "b"}, "'a': context.*paragraphs"),
+        *cases.table(r"""
+            {"data": ["text"]}                                    | data\[0\]
+            {"data": []}                                          |
+            [{"context_text": "a", "qas": [{"query_text": "b"}]}] | context.*paragraphs
+            {"id": "a", "question": "b"}                          | 'a': context.*paragraphs
+        """),
         ('{"id": "a", "question": "b"}\n{"id"', "line 2"),
     ],
 )
 def test_read_squad_examples_names_the_file(tmp_path, content, named):
-    text = content if isinstance(content, str) else json.dumps(content)
-    (tmp_path / "squad.json").write_text(text)
+    (tmp_path / "squad.json").write_text(content)
     with pytest.raises(ValueError, match=f"squad.json.*{named}"):
         squad_examples.read_squad_examples(f"{tmp_path}/squad.json", is_training=False)
 
