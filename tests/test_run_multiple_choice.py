@@ -10,11 +10,9 @@ import pytest
 
 import albert
 from albert import run_multiple_choice
-from albert.commands import convert_checkpoint
-from albert.data import packing
 from albert.tasks.race import choice_rows
 from albert.util import flags as flags_lib
-from tests.support import classification_data, huggingface_models, race_data, scripts
+from tests.support import classification_data, race_data
 
 pytestmark = pytest.mark.slow
 
@@ -91,35 +89,3 @@ def test_loss_ignores_choices_that_are_padding(path):
     counts = [len(question.options) for question in questions]
     padding = np.arange(max(counts)) >= np.array(counts)[:, np.newaxis]
     assert not together["probabilities"][padding].any()
-
-
-_SCORES = """
-import json, sys, torch, transformers
-folder, ids = sys.argv[1:]
-model = transformers.AlbertForMultipleChoice.from_pretrained(folder).eval()
-names = {"input_ids": "input_ids", "input_mask": "attention_mask", "segment_ids": "token_type_ids"}
-inputs = {names[key]: torch.tensor([value]) for key, value in json.loads(ids).items()}
-with torch.no_grad():
-    print(json.dumps(model(**inputs).logits[0].softmax(-1).tolist()))
-"""
-
-
-@huggingface_models.needs_huggingface
-def test_transformers_choose_as_ours_both_ways(path, tmp_path):
-    theirs, back = tmp_path / "theirs", tmp_path / "back"
-    asked = ("the old man went home", "who went home ?", ["a bird", "a king", "a dog"])
-    for direction, source, target in (
-        ("to_huggingface", path / "out", theirs),
-        ("from_huggingface", theirs, back),
-    ):
-        arguments = f"{direction} --input_dir={source} --output_dir={target}"
-        scripts.run(convert_checkpoint, arguments)
-    with albert.load(str(path / "out")) as model:
-        ours = model.answer(*asked).probabilities
-        (record,) = model.task.encode([model.task.parse(asked)], False).records
-    inputs = json.dumps({name: record[name] for name in packing.SEQUENCES})
-    printed = huggingface_models.run(_SCORES, str(theirs), inputs)
-    assert json.loads(printed.splitlines()[-1]) == pytest.approx(ours, abs=1e-5)
-    with albert.load(str(back)) as model:
-        assert model.task.flags.max_qa_length == 16
-        assert model.answer(*asked).probabilities == pytest.approx(ours, abs=1e-5)

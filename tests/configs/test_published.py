@@ -22,11 +22,11 @@ BASE_V2 = published.PublishedModel("base", ("albert_base_v2",))
 
 @pytest.mark.parametrize(
     "row, preset, values",
-    [
-        ("race eval_accuracy test", "albert_xxlarge_v1", [86.5, 86.5]),
-        ("lcqmc eval_accuracy dev", "albert_zh_base", [87.2, 86.4, 87.4]),
-        ("xnli eval_accuracy dev", "albert_base_v2", []),
-    ],
+    cases.values("""
+        race eval_accuracy test | albert_xxlarge_v1 | [86.5, 86.5]
+        lcqmc eval_accuracy dev | albert_zh_base    | [87.2, 86.4, 87.4]
+        xnli eval_accuracy dev  | albert_base_v2    | []
+    """),
 )
 def test_rows_by_task_metric_split_and_model(row, preset, values):
     assert [one.value for one in published.rows(*row.split()) if one.preset == preset] == values

@@ -38,6 +38,7 @@ to_theirs = functools.partial(convert, "to_huggingface")
 to_ours = functools.partial(convert, "from_huggingface")
 write_regressor = functools.partial(write_classifier, labels=())
 write_multi_label = functools.partial(write_classifier, description={"label_separator": "|"})
+write_choices = functools.partial(write_regressor, description={"max_qa_length": 12})
 weights_in, write_weights = huggingface_files.read_weights, huggingface_files.write_weights
 slow = pytest.mark.slow
 KINDS = {
@@ -146,7 +147,7 @@ def test_vocabulary_goes_over_and_back(wordpiece, tmp_path):
         (write_classifier, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
         (write_multi_label, "", "AlbertForSequenceClassification", ["no", "maybe", "yes"]),
         (write_regressor, "", "AlbertForSequenceClassification", ["LABEL_0"]),
-        (write_regressor, "race.json", "AlbertForMultipleChoice", []),
+        (write_choices, "race.json", "AlbertForMultipleChoice", []),
         (write_tagger, "", "AlbertForTokenClassification", ["O", "B-PER", "I-PER"]),
         (squad_models.write, "", "AlbertForQuestionAnswering", []),
     ],
@@ -171,6 +172,8 @@ def test_head_and_labels_come_back(write, description, architecture, labels, tmp
             assert list(model.task.labels) == labels * (not is_regression)
         if write == write_multi_label:
             assert model.task.is_multi_label
+        if write == write_choices:
+            assert model.task.flags.max_qa_length == 12
 
 
 def test_tagger_keeps_length(tmp_path):

@@ -18,7 +18,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 import albert
-from albert.commands import export_model, predict
+from albert.commands import export_model
 from albert.data.packing import SEQUENCES
 from albert.runtimes import compat
 from albert.tasks.classification.task import ClassifierTask
@@ -34,7 +34,6 @@ from tests.support import (
     pretrained_models,
     race_data,
     read_json,
-    scripts,
     squad_data,
     squad_models,
     write_json,
@@ -184,11 +183,6 @@ def test_export_of_older_versions_is_read(exported, tmp_path):
     np.testing.assert_allclose(*(answers(one, "classifier") for one in folders), atol=1e-6)
 
 
-def test_exported_folder_predicts_alone(exported, capsys):
-    scripts.run(predict, [f"--model_dir={exported}", "--text_a=the king left"])
-    assert json.loads(capsys.readouterr().out)["label"] in LABELS
-
-
 def test_exported_folder_answers_as_its_model(place, exported):
     folders = (place / "classifier", exported)
     np.testing.assert_allclose(*(answers(one, "classifier") for one in folders), atol=1e-4)
@@ -235,13 +229,6 @@ def test_export_that_tensorflow_cannot_convert_is_refused(place, tmp_path):
     with pytest.raises(UserError):
         export(place, "reader2", tmp_path / "new", "--format=tflite")
     assert os.listdir(tmp_path) == []
-
-
-@slow
-@every_export
-def test_export_scores_as_its_model(export_once, name, format_name):
-    before, after = scores(export_once(name, format_name)[1])
-    assert after == pytest.approx(before, abs=0.01)
 
 
 @slow
