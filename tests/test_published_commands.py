@@ -183,8 +183,9 @@ def small_sizes(monkeypatch):
     parse = flags_lib.parse
 
     def without_xla(kind, arguments):  # compiling takes longer than the run
-        switch = ["--nouse_xla"] * ("use_xla" in flags_lib.describe(kind))
-        return parse(kind, [*arguments, *switch])
+        if "use_xla" in flags_lib.describe(kind):
+            arguments = [*arguments, "--nouse_xla"]
+        return parse(kind, arguments)
 
     monkeypatch.setattr(flags_lib, "parse", without_xla)
 

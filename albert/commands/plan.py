@@ -360,7 +360,9 @@ def compared_sizes() -> List[Dict[str, Any]]:
         if source == "albert_pytorch":
             config = _read_config(configs.preset_path(row["preset"]), **changes)
             width, hidden = config.embedding_size, config.hidden_size
-            copies = width * (config.vocab_size + hidden * (width != hidden))
+            copies = width * config.vocab_size
+            if width != hidden:
+                copies += width * hidden
             megabytes = ours["weights_mb"] + FLOAT32 * copies / 1e6
         compared = {
             "name": ours["name"],

@@ -164,10 +164,9 @@ def test_fill_mask_writes_object_for_each_text(archive, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "script, argument",
-    [(embed, "--output_file=gs://b/x.npy"), (fill_mask, "--input_file=x")],
+    "script, arguments",
+    [(embed, ["--output_file=gs://b/x.npy"]), (fill_mask, ["--input_file=x", "--text=a [MASK]"])],
 )
-def test_script_mistake_is_named(archive, script, argument):
-    given = ["--text=a [MASK]"] * (script is fill_mask) + [argument]
-    with pytest.raises(UserError, match=argument.split("=")[0]):
-        script.main(settings_of(script, archive, *given))
+def test_script_mistake_is_named(archive, script, arguments):
+    with pytest.raises(UserError, match=arguments[0].split("=")[0]):
+        script.main(settings_of(script, archive, *arguments))

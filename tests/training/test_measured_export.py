@@ -117,7 +117,8 @@ def exported(place, tmp_path_factory):
 
 def export(place, name, out, *arguments):
     given = [f"--model_dir={place / name}", f"--output_dir={out}"]
-    given += ["--max_seq_length=32"] * (name == "encoder")
+    if name == "encoder":
+        given.append("--max_seq_length=32")
     given += [f"--eval_file={place / name}.data", *arguments]
     return measured_export.export(flags_lib.parse(export_model.Flags, given), albert.load)
 
