@@ -22,7 +22,6 @@ TensorFlow 1.15, import this module first.
 
 import collections
 import itertools
-import logging
 import re
 import string
 import unicodedata
@@ -30,12 +29,13 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 
 import sentencepiece as spm
 
-from albert.util import files
+from albert.util import files, log
 from albert.util.errors import UserError
+
+Text = Union[str, bytes]  # bytes are UTF-8
 
 SPIECE_UNDERLINE = "\u2581"  # the character that SentencePiece writes for a space
 
-_LOGGER = logging.getLogger(__name__)
 
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
@@ -60,7 +60,7 @@ class Encoding(NamedTuple):
 # ------------------------------------------------------------------------------ text and characters
 
 
-def convert_to_unicode(text: Union[str, bytes]) -> str:
+def convert_to_unicode(text: Text) -> str:
     """Returns `text` as str. Decodes bytes as UTF-8 and drops invalid bytes.
 
     Raises UserError if `text` is neither str nor bytes.
@@ -72,7 +72,7 @@ def convert_to_unicode(text: Union[str, bytes]) -> str:
     raise UserError(f"Text must be str or bytes, not {type(text).__name__}: {text!r}.")
 
 
-def printable_text(text: Union[str, bytes]) -> str:
+def printable_text(text: Text) -> str:
     """Returns `text` as str, for print and log functions."""
     return convert_to_unicode(text)
 
@@ -172,7 +172,7 @@ _SEPARATED = _CharacterTable(_separate)
 
 
 def preprocess_text(
-    inputs: Union[str, bytes],
+    inputs: Text,
     remove_space: bool = True,
     lower: bool = False,
     keep_accents: bool = False,
@@ -266,7 +266,7 @@ def _cut_digit_comma(sp_model: Any, piece: str) -> List[str]:
 
 
 def encode_pieces(
-    sp_model: Any, text: Union[str, bytes], return_unicode: bool = True, sample: bool = False
+    sp_model: Any, text: Text, return_unicode: bool = True, sample: bool = False
 ) -> List[str]:
     """Returns the pieces of `text`. A comma after a digit is always a separate piece.
 
@@ -291,7 +291,7 @@ def encode_pieces(
     return output
 
 
-def encode_ids(sp_model: Any, text: Union[str, bytes], sample: bool = False) -> List[int]:
+def encode_ids(sp_model: Any, text: Text, sample: bool = False) -> List[int]:
     """Returns the ids of `encode_pieces(sp_model, text, sample=sample)`."""
     return [sp_model.PieceToId(piece) for piece in encode_pieces(sp_model, text, sample=sample)]
 
@@ -380,7 +380,7 @@ class BasicTokenizer:
         """With do_lower_case, converts the text to lower case and drops accents."""
         self.do_lower_case = do_lower_case
 
-    def tokenize(self, text: Union[str, bytes]) -> List[str]:
+    def tokenize(self, text: Text) -> List[str]:
         """Returns the tokens of `text`: words, punctuation signs and Chinese characters."""
         words = _words(convert_to_unicode(text))
         return [token for word in words for token in self.cut(word)]
@@ -408,7 +408,7 @@ class WordpieceTokenizer:
         self.max_input_chars_per_word = max_input_chars_per_word
         self._longest = max(map(len, vocab), default=0)
 
-    def tokenize(self, text: Union[str, bytes]) -> List[str]:
+    def tokenize(self, text: Text) -> List[str]:
         """Returns the pieces of all words in `text`. Later pieces of a word begin with "##"."""
         words = whitespace_tokenize(convert_to_unicode(text))
         return [piece for word in words for piece, _ in self.cut(word)]
@@ -611,21 +611,21 @@ class FullTokenizer:
         _, _, path, do_lower_case = hub.read(hub_module)
         return cls(path, do_lower_case, path if use_spm else None)
 
-    def preprocess(self, text: Union[str, bytes]) -> str:
+    def preprocess(self, text: Text) -> str:
         """Returns `text` in the form that `tokenize` takes; see the module's docstring."""
         if self.sp_model is not None:
             return preprocess_text(text, True, self.do_lower_case, self.keep_accents)
         return convert_to_unicode(text)
 
-    def tokenize(self, text: Union[str, bytes]) -> List[str]:
+    def tokenize(self, text: Text) -> List[str]:
         """Returns the pieces of the output of `preprocess`."""
         return self._encoder.pieces(convert_to_unicode(text))
 
-    def tokenize_text(self, text: Union[str, bytes]) -> List[str]:
+    def tokenize_text(self, text: Text) -> List[str]:
         """Returns the pieces of raw text: tokenize(preprocess(text))."""
         return self.tokenize(self.preprocess(text))
 
-    def encode_with_offsets(self, text: Union[str, bytes]) -> Encoding:
+    def encode_with_offsets(self, text: Text) -> Encoding:
         """Returns the pieces of tokenize_text(text), with ids, and offsets in `text`.
 
         If `text` is bytes, offsets count characters of the decoded text.
@@ -636,9 +636,7 @@ class FullTokenizer:
             table = _LOWER if self.do_lower_case else _WITH_ACCENTS
         return self._encoder.encode(text, self.preprocess(text), table)
 
-    def encode_ids_batch(
-        self, lines: Sequence[Union[str, bytes]], *, num_threads: int = 1
-    ) -> List[List[int]]:
+    def encode_ids_batch(self, lines: Sequence[Text], *, num_threads: int = 1) -> List[List[int]]:
         """Returns the ids of tokenize_text(line) for each line. Faster than single calls.
 
         SentencePiece uses `num_threads` threads. Use 1 in worker processes. WordPiece always uses
@@ -646,7 +644,7 @@ class FullTokenizer:
         """
         return self._encoder.ids_batch([self.preprocess(line) for line in lines], num_threads)
 
-    def convert_tokens_to_ids(self, tokens: Iterable[Union[str, bytes]]) -> List[int]:
+    def convert_tokens_to_ids(self, tokens: Iterable[Text]) -> List[int]:
         """Returns the id of each token. For SentencePiece, unknown tokens get the id of <unk>.
 
         Raises UserError if a WordPiece vocabulary lacks a token.
@@ -691,7 +689,7 @@ def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
             f"configuration with vocab_size {pieces}."
         )
     if vocab_size - pieces >= MOST_ROUNDING:
-        _LOGGER.warning(
+        log.warning(
             "The tokenizer has %d pieces and the model's vocab_size is %d: make sure that they "
             "belong together.",
             pieces,

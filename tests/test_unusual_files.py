@@ -78,7 +78,7 @@ LISTERS = {
     "parquet": lambda folder: parquet.find(f"{folder}/*.parquet"),
     "task": lambda folder: registry.task_folders(registry.get_task("mrpc"), folder),
     "checkpoints": model_paths.list_checkpoints,
-    "text": lambda folder: documents.find_text_files(folder, "input_file"),
+    "text": documents.find_text_files,
     "pattern": lambda folder: files.expand_patterns(f"{folder}/*", "input_file"),
     "flag": lambda folder: flags.make(JobFlags, input_file=f"{folder}/{ODD_NAME}"),
 }

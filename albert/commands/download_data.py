@@ -12,13 +12,12 @@ not change a folder that you made yourself. --list shows the publishers' licence
 """
 
 import dataclasses
-import logging
 import shlex
 from typing import Optional
 
 from albert.downloads import data_set_table
 from albert.downloads.flags import TransferFlags
-from albert.util import cli
+from albert.util import cli, log
 from albert.util.errors import UserError
 from albert.util.flags import flag
 
@@ -56,9 +55,6 @@ def _list() -> str:
     return "\n".join(lines)
 
 
-_LOGGER = logging.getLogger("albert")
-
-
 def main(flags: Flags):
     """Runs the script.
 
@@ -80,10 +76,10 @@ def main(flags: Flags):
         except UserError as error:
             if len(data_sets) == 1:
                 raise
-            _LOGGER.error("%s: %s", data_set.name, error)
+            log.error("%s: %s", data_set.name, error)
             failures.append(data_set.name)
             continue
-        _LOGGER.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
+        log.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
         values = {"data_dir": shlex.quote(flags.data_dir), "folder": shlex.quote(folder)}
         print(data_set.script, data_set.flags.format(**values))
     if failures:

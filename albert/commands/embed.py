@@ -13,15 +13,13 @@ about the meaning of a text; --pooling=mean gives the best ones.
 
 import dataclasses
 import json
-import logging
 from typing import Any, BinaryIO
 
 from albert.configs.shared_flags import EncoderFlags, output_flag
 from albert.models.flags import LAST_LAYER, POOLINGS, TextFlags
-from albert.util import cli, files
+from albert.util import cli, files, log
 from albert.util.errors import UserError
 
-_LOGGER = logging.getLogger("albert")
 _DIGITS = 7  # of a float32
 
 
@@ -83,7 +81,7 @@ def _write_array(flags: Flags, model: Any) -> None:
             array.write(np.ascontiguousarray(model.embed(texts), "<f4").tobytes())
             count += len(texts)
         write_header(array)
-    _LOGGER.info("Wrote %s.", path)
+    log.info("Wrote %s.", path)
 
 
 if __name__ == "__main__":

@@ -22,16 +22,14 @@ import csv
 import dataclasses
 import io
 import json
-import logging
 from typing import Any, Collection, Dict, List, Mapping, Optional, Sequence
 
 from albert.configs.shared_flags import data_flag, model_flag, output_flag
 from albert.models.flags import TextFlags
 from albert.tasks.classification.flags import DecodingFlags
-from albert.util import cli, files
+from albert.util import cli, files, log
 from albert.util.errors import UserError
 
-_LOGGER = logging.getLogger("albert")
 _DIALECTS: Dict[str, Dict[str, Any]] = {
     "csv": {},
     "tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None},
@@ -155,7 +153,7 @@ def main(flags: Flags) -> None:
             groups = iter([[TextRow(pair)]])
         text_files.answer_texts(flags.output_file, groups, answer, heading=heading)
     if layers:
-        _LOGGER.info("%s", task.describe_layers(layers))
+        log.info("%s", task.describe_layers(layers))
 
 
 if __name__ == "__main__":

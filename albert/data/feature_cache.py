@@ -19,7 +19,6 @@ metadata says that it has features.
 
 import collections
 import hashlib
-import logging
 import multiprocessing
 import os
 import sys
@@ -29,10 +28,8 @@ import numpy as np
 
 from albert.data import record_files
 from albert.data.record_format import FeatureSpec
-from albert.util import files, parallel, progress, provenance
+from albert.util import files, log, parallel, progress, provenance
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 _CHUNK_ITEMS = 128  # items per task of a worker
 _DIGITS = 8  # digits of the fingerprint's hash in a file's name
@@ -93,11 +90,11 @@ def build_records(
         path = f"{stem}.{provenance.digest(identity)[:_DIGITS]}{extension}"
     reason, cached = record_files.why_stale(path, identity), record_files.read_sidecar(path)
     if cached and not reason:
-        _LOGGER.info("%s: using %s, %d records.", description, path, cached.count)
+        log.info("%s: using %s, %d records.", description, path, cached.count)
         return cached
     if exact_path:
         check_replaceable(path)
-    _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
+    log.info("%s: creating %s, because %s.", description, path, reason)
     converted = items()
     notes: Counter[str] = collections.Counter()
 
@@ -115,7 +112,7 @@ def build_records(
             notes.update(chunk.notes)
             bar.update(min(_CHUNK_ITEMS, len(converted) - first))
     summary = filter(None, [f"{file.count} records", in_words(notes)])
-    _LOGGER.info("%s: %s.", description, ", ".join(summary))
+    log.info("%s: %s.", description, ", ".join(summary))
     return file
 
 

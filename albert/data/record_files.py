@@ -18,7 +18,6 @@ import contextlib
 import dataclasses
 import functools
 import itertools
-import logging
 import os
 import re
 import sys
@@ -26,7 +25,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import google_crc32c
 
-from albert.util import files, json_files, parallel, provenance
+from albert.util import files, json_files, log, parallel, provenance
 from albert.util.errors import UserError
 
 FORMAT_VERSION = 1
@@ -40,8 +39,6 @@ INDEX_NAME = "record_index.json"  # in the output folder, for files without meta
 _MOST_OFFSETS_TOGETHER = 1 << 20
 # Per file. If there are many files, a reader splits each into at most this many runs.
 _FEWEST_OFFSETS = 16
-
-_LOGGER = logging.getLogger("albert")
 
 
 # ---------------------------------------------------------------------------------------- metadata
@@ -171,7 +168,7 @@ def parse_sidecar(content: bytes, path: str) -> Optional[RecordFile]:
     try:
         values = json_files.parse(content, f"'{sidecar_path(path)}'", SCHEMA)
     except UserError as error:
-        _LOGGER.warning("Ignoring damaged metadata: %s", error)
+        log.warning("Ignoring damaged metadata: %s", error)
         return None
     return RecordFile.from_json(path, values)
 

@@ -10,17 +10,14 @@ are yielded as they arrive.
 import contextlib
 import itertools
 import json
-import logging
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, TextIO, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert.data import csv_rows, parquet
-from albert.util import files, json_files
+from albert.util import files, json_files, log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 STANDARD = "-"
 _GROUP_BYTES = 1 << 16  # the most to read, and to answer, at a time
@@ -138,7 +135,7 @@ class TextReader:
             is_header = self._is_json is None and self._is_header(line.text)
             row = self._row_of(line.text, where)
             if is_header:
-                _LOGGER.info("%s is the header: %s.", where, ", ".join(_cells(line.text))[:200])
+                log.info("%s is the header: %s.", where, ", ".join(_cells(line.text))[:200])
                 continue
             text_rows.append(row)
             if not all(map(str.strip, row.texts)):

@@ -8,17 +8,14 @@ version.
 """
 
 import contextlib
-import logging
 import os
 import re
 import time
 from typing import Any
 
 from albert.downloads.flags import TransferFlags
-from albert.util import files, json_files, progress
+from albert.util import files, json_files, log, progress
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 CHUNK_BYTES = 1 << 16  # If a connection breaks, at most this much is lost.
 PAUSES = (1, 2, 4, 8, 15, 30)  # seconds before each new attempt
@@ -59,7 +56,7 @@ def fetch(url: str, path: str, flags: TransferFlags) -> None:
 
     deadline = time.monotonic() + 60 * flags.time_limit_minutes
     public_url = without_login(url)
-    _LOGGER.info("Downloading %s.", public_url)
+    log.info("Downloading %s.", public_url)
     session = requests.Session()
     if url.startswith("https:"):
         del session.adapters["http://"]  # A redirection to http raises an error.
@@ -84,7 +81,7 @@ def fetch(url: str, path: str, flags: TransferFlags) -> None:
                     f"{public_url} could not be downloaded: {reason}. Check the network (and "
                     "$HTTPS_PROXY). To resume, run the same command again."
                 ) from error
-        _LOGGER.warning("%s: %s. Trying again in %d s.", public_url, reason, pause)
+        log.warning("%s: %s. Trying again in %d s.", public_url, reason, pause)
         time.sleep(pause)
 
 

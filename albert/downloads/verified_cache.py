@@ -11,17 +11,14 @@ During the download, .albert_base_v2.tar.gz is beside them. If the user has put
 albert_base_v2.tar.gz there, `obtain` uses that file instead of a download, and keeps it.
 """
 
-import logging
 import os
 import threading
 from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
 from albert.downloads.flags import USUAL, Source, TransferFlags
-from albert.util import files, folder_lock, json_files
+from albert.util import files, folder_lock, json_files, log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 _threads = threading.Lock()  # folder_lock does not exclude other threads of this process
 
@@ -94,7 +91,7 @@ def _find_or_fetch(source: Source, parent: str, flags: TransferFlags) -> str:
     """Returns the path of the user's own copy of a file, or downloads the file."""
     own, hidden = (os.path.join(parent, start + source.name) for start in ("", "."))
     if os.path.isfile(own):
-        _LOGGER.info("Using %s instead of a download.", own)
+        log.info("Using %s instead of a download.", own)
         return own
     transfer.fetch(source.url, hidden, flags)
     return hidden

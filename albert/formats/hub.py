@@ -19,7 +19,6 @@ Dimensions: B batch, S sequence, P positions.
 """
 
 import functools
-import logging
 import os
 from typing import Any, Callable, Dict, Mapping, Sequence
 
@@ -30,9 +29,7 @@ from albert.formats import saved_model, warm_start
 from albert.formats.model_folder import PretrainedModel
 from albert.formats.warm_start import Tensors
 from albert.runtimes import compat, hub_module
-from albert.util import files
-
-_LOGGER = logging.getLogger("albert")
+from albert.util import files, log
 
 Build = Callable[..., Tensors]
 
@@ -66,7 +63,7 @@ def write(
     with files.atomic_folder(folder) as temporary:
         write_format(temporary, model, build, assets=assets)
         saved_model.make_portable(temporary)
-    _LOGGER.info("Exported %s to %s (%s).", model.checkpoint, folder, format)
+    log.info("Exported %s to %s (%s).", model.checkpoint, folder, format)
 
 
 def _chosen(tensors: Tensors, names: Sequence[str]) -> Tensors:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts models to folders that transformers loads, and back."""
 
-import logging
 import os
 from typing import Any, Dict, Mapping, Optional, Tuple
 
@@ -32,10 +31,8 @@ from albert.formats.variable_names import (
     THEIR_MAPPING,
     Report,
 )
-from albert.util import files
+from albert.util import files, log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 # Head -> parts to convert besides encoder and pooler. `auto` takes the first head that fits.
 _MULTI_LABEL = "multi_label_classification"  # a problem_type
@@ -163,7 +160,7 @@ def write_onnx_settings(folder: str, model: PretrainedModel, dtype: str) -> None
             folder, model.vocabulary, model.max_seq_length, tokenizer_class=ONNX_TOKENIZER
         )
     except UserError as error:
-        _LOGGER.warning("Wrote no tokenizer.json for Optimum and transformers.js: %s", error)
+        log.warning("Wrote no tokenizer.json for Optimum and transformers.js: %s", error)
 
 
 # ---- from Hugging Face ----
@@ -186,7 +183,7 @@ def from_huggingface(flags: ConversionFlags, new: str) -> Report:
             head = name
     head, values, report = _rename(config, source, head, to_ours=True)
     if "bert/pooler/dense/bias" not in values:  # draw a normal distribution, clipped at 2 sigma
-        _LOGGER.warning("The weights have no pooler. The new one is random.")
+        log.warning("The weights have no pooler. The new one is random.")
         size, deviation = config.hidden_size, config.initializer_range
         drawn = np.random.RandomState(0).normal(0, deviation, [size, size])
         kernel = drawn.clip(-2 * deviation, 2 * deviation).astype(np.float32)
@@ -197,7 +194,7 @@ def from_huggingface(flags: ConversionFlags, new: str) -> Report:
     if vocabulary:
         _put_vocabulary(new, vocabulary, keep_accents)
     else:
-        _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
+        log.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
     longest = huggingface_tokenizer.read_tokenizer_config(folder).get("model_max_length")
     length = min(config.max_position_embeddings, longest or 1 << 31)
     description = _description(head, theirs, len(source.get("classifier.bias", ())), length=length)
@@ -265,7 +262,7 @@ def _description(
         return None
     problem, is_regression = theirs.get("problem_type"), count == 1
     if problem in ("regression", _MULTI_LABEL) and is_regression != (problem == "regression"):
-        _LOGGER.warning(
+        log.warning(
             "The problem_type is %s with %d labels: there is no such model here.",
             problem,
             count,

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a model's folder: its configuration, checkpoint and vocabulary."""
 
-import logging
 import os
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
@@ -16,10 +15,8 @@ from albert.formats.flags import CONFIG_NAME
 from albert.formats.model_paths import BEST_CHECKPOINT
 from albert.formats.model_vocabulary import Vocabulary
 from albert.formats.warm_start import Tensors
-from albert.util import files
+from albert.util import files, log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 
 class PretrainedModel(NamedTuple):
@@ -99,5 +96,5 @@ def export(model: PretrainedModel, build: Callable[[Tensors], Tensors], export_p
     files.copy(model.config_file, os.path.join(target, CONFIG_NAME))
     if model.vocabulary:
         model_vocabulary.put(target, model.vocabulary)
-    _LOGGER.info("Wrote %s.", prefix)
+    log.info("Wrote %s.", prefix)
     return prefix

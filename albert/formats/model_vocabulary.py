@@ -9,7 +9,6 @@ copy moves with the folder, no file pattern matches it, and jobs that share the 
 overwrite each other's copies.
 """
 
-import logging
 import os
 import re
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
@@ -17,10 +16,8 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 from albert import tokenization
 from albert.configs.model_config import AlbertConfig
 from albert.configs.shared_flags import TokenizerFlags
-from albert.util import files, json_files
+from albert.util import files, json_files, log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 RECORD_NAME = "vocabulary.json"
 # Flag of a vocabulary -> ending of its file name.
@@ -148,7 +145,7 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
         paths = [os.path.join(folder, name) for name in names]
         sha256 = files.sha256(vocabulary.path)
         if paths and not any(_has_hash(path, sha256) for path in paths):
-            _LOGGER.warning("%s is not the vocabulary in %s.", vocabulary.path, paths[0])
+            log.warning("%s is not the vocabulary in %s.", vocabulary.path, paths[0])
     if name == RECORD_NAME and (not same or len(lower) > 1):
         raise UserError(
             f"The model in {folder} has another vocabulary than {vocabulary.path}, or another "

@@ -13,7 +13,6 @@ Dimensions: B batch, S sequence.
 """
 
 import itertools
-import logging
 import os
 import time
 from typing import Any, Callable, Dict, Mapping
@@ -25,9 +24,7 @@ from tensorflow.python.framework import meta_graph as meta_graph_lib
 from albert.data.packing import SEQUENCES
 from albert.formats import exported, warm_start
 from albert.formats.warm_start import Tensors
-from albert.util import files
-
-_LOGGER = logging.getLogger("albert")
+from albert.util import files, log
 
 
 def write(
@@ -79,7 +76,7 @@ def write(
             make_portable(temporary)
             contents = {**extra_files, exported.EXAMPLE_NAME: example}
             files.atomic_write_all(os.path.join(temporary, "assets.extra"), contents)
-    _LOGGER.info("Exported %s to %s.", checkpoint, folder)
+    log.info("Exported %s to %s.", checkpoint, folder)
     return folder
 
 

@@ -13,7 +13,6 @@ Dimensions: N examples, R records (an example may have several), B batch.
 import collections
 import collections.abc
 import contextlib
-import logging
 from concurrent import futures
 from typing import Any, Callable, Counter, Iterator, List, Optional, Sequence, Tuple, Union
 
@@ -23,10 +22,8 @@ from albert.data import feature_cache
 from albert.data.packing import SEQUENCES, Arrays
 from albert.data.record_format import FeatureSpec
 from albert.models.network import Network, check_finite, joined
-from albert.util import parallel
+from albert.util import log, parallel
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 POOL = 4096  # records to encode together, and to sort by length
 
@@ -116,7 +113,7 @@ class InferenceModel(contextlib.AbstractContextManager):
         self.network.close()
         notes = feature_cache.in_words(self.notes)
         if notes:
-            _LOGGER.warning("Texts: %s.", notes)
+            log.warning("Texts: %s.", notes)
 
     def __reduce__(self) -> str:
         raise UserError("A loaded model cannot be pickled. Call albert.load in each process.")

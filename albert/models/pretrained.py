@@ -12,7 +12,6 @@ Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N te
 """
 
 import itertools
-import logging
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -31,10 +30,9 @@ from albert.models import inference, released
 from albert.models.flags import LAST_LAYER
 from albert.models.inference import Outputs
 from albert.util import flags as flags_lib
+from albert.util import log
 from albert.util.errors import UserError
 from albert.util.flags import BaseFlags
-
-_LOGGER = logging.getLogger("albert")
 
 MASK = "[MASK]"
 
@@ -64,7 +62,7 @@ def find_model(
     if needs_vocabulary or model_flags.spm_model_file or model_flags.vocab_file:
         tokenizer, vocabulary = model_vocabulary.load_vocabulary(model_flags, config)
     else:
-        _LOGGER.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
+        log.warning("No vocabulary found. Name it with --spm_model_file or --vocab_file.")
     longest = model_flags.max_seq_length or config.max_position_embeddings
     if exported.is_program(checkpoint):
         longest = min(longest, exported.max_seq_length(checkpoint))

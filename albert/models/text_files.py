@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads texts from files and pipes, and writes the answers."""
 
-import logging
 from typing import Any, Callable, Iterable, Iterator, List, Sequence, Tuple
 
 from albert.data import text_lines
@@ -11,9 +10,7 @@ from albert.formats import exported, model_folder
 from albert.models.flags import TextFlags
 from albert.models.inference import InferenceModel
 from albert.runtimes import devices
-from albert.util import progress, wording
-
-_LOGGER = logging.getLogger("albert")
+from albert.util import log, progress, wording
 
 Texts = List[Tuple[str, ...]]
 
@@ -36,7 +33,7 @@ def read_rows(
             bar.update(len(rows), "")
     if reader.empty:
         count, names = len(reader.empty), wording.listed(reader.empty)
-        _LOGGER.warning("%s: %s.", wording.counted(count, "empty text"), names)
+        log.warning("%s: %s.", wording.counted(count, "empty text"), names)
 
 
 def read_texts(flags: TextFlags) -> Iterator[Texts]:
@@ -50,7 +47,7 @@ def announce(model: InferenceModel, flags: TextFlags) -> None:
     is_program = exported.is_program(model.checkpoint)
     runs = f"as {model.checkpoint}" if is_program else f"in {flags.precision}"
     where = devices.training_line(0 if is_program else 1, "Running")
-    _LOGGER.info("%s %s. %s", model_folder.model_summary(model.task.config), runs, where)
+    log.info("%s %s. %s", model_folder.model_summary(model.task.config), runs, where)
 
 
 def answer_texts(
@@ -71,4 +68,4 @@ def answer_texts(
             output.write("".join(f"{line}\n" for line in answer(texts)))
             output.flush()
     if path != text_lines.STANDARD:
-        _LOGGER.info("Wrote %s.", path)
+        log.info("Wrote %s.", path)

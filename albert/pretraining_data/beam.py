@@ -3,7 +3,6 @@
 """Makes pretraining data with Apache Beam: the steps, file operations and runners of the job."""
 
 import importlib
-import logging
 import os
 import shutil
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
@@ -19,7 +18,7 @@ from albert.pretraining_data import documents as text_documents
 from albert.pretraining_data.documents import TextBlock, TextRange
 from albert.pretraining_data.flags import BeamFlags
 from albert.pretraining_data.instances import InstanceMaker, total
-from albert.util import files, parallel, provenance
+from albert.util import files, log, parallel, provenance
 from albert.util.errors import UserError
 
 _SCRIPT = "create_pretraining_data_beam"
@@ -27,8 +26,6 @@ _RANGE_BYTES = 1 << 24  # bytes of text that a worker reads at a time
 _COPY_BYTES = 1 << 22  # bytes to copy at a time
 # Runners with a job server. The server has its own options, and checks them.
 _WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
-
-_LOGGER = logging.getLogger("albert")
 
 
 class BeamStorage(cluster.Storage):
@@ -121,7 +118,7 @@ def find_input(patterns: str, excluded: Sequence[str] = ()) -> List[str]:
     paths: Set[str] = set()
     for pattern in files.split_paths(patterns):
         if "://" not in pattern:
-            paths.update(text_documents.find_text_files(pattern, "input_file", excluded=excluded))
+            paths.update(text_documents.find_text_files(pattern, excluded=excluded))
             continue
         remote_paths = BeamStorage.find(pattern)
         if not remote_paths:
@@ -216,7 +213,7 @@ def parse_options(arguments: Sequence[str]) -> pipeline_options.PipelineOptions:
         kind._add_argparse_args(parser)  # as PipelineOptions does
     parsed, unknown = parser.parse_known_args(list(arguments))
     if unknown and str(parsed.runner).lower() in _WITH_JOB_SERVER:
-        _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
+        log.warning("Unknown options go to the job server: %s.", " ".join(unknown))
     elif unknown:
         raise UserError(f"'{unknown[0]}' is neither a flag of {_SCRIPT} nor an option of Beam.")
     return pipeline_options.PipelineOptions(list(arguments))

@@ -14,7 +14,6 @@ import collections
 import contextlib
 import dataclasses
 import glob
-import logging
 import os
 import re
 import tempfile
@@ -33,7 +32,7 @@ from albert.pretraining_data.instances import (
     keyed_records,
     prepare,
 )
-from albert.util import files, json_files, parallel, provenance
+from albert.util import files, json_files, log, parallel, provenance
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -51,7 +50,6 @@ _REPORT = {  # the schema of NAME.counts.json
 }
 _OURS = re.compile(r'File ".*\balbert/(?:pretraining_data|data|util)/')  # in a traceback
 
-_LOGGER = logging.getLogger("albert")
 
 FileState = Tuple[str, int, Any]  # path, bytes, [modification time, provenance.sample]
 
@@ -131,7 +129,7 @@ def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
     outputs = Shards(base, ending, count, fingerprint, engine.storage)
     report = outputs.report()
     if report:
-        _LOGGER.info("Nothing to do: the output was made from the same text and flags.")
+        log.info("Nothing to do: the output was made from the same text and flags.")
     else:
         outputs.make_way(overwrite=flags.overwrite)
         copy = model_vocabulary.beside_records(os.path.dirname(base), vocabulary)
@@ -146,7 +144,7 @@ def create_pretraining_data(flags: ClusterFlags, engine: Engine) -> str:
         if not report:
             raise UserError(f"{engine.name}: the job ended early. Its log says why.")
     job.report(Counts(*map(report["counts"].get, Counts._fields)), started)
-    _LOGGER.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
+    log.info("Record files: %d. Counts: %s", outputs.count, outputs.counts)
     flags_lib.write_config(flags_lib.config_beside(outputs.counts), flags.explicit_values())
     return outputs.counts
 
@@ -176,12 +174,12 @@ def explained(prefix: str) -> Iterator[None]:
         yield
     except Exception as error:
         text = str(error).strip()  # with the traceback of the worker's error, if there is one
-        log = "".join(traceback.format_tb(error.__traceback__)[-1:])
-        log += f"{type(error).__name__}: {text}"
-        messages = re.findall(r"(?m)UserError: (.*?)(?: \[while running .*)?$", log)
+        trace = "".join(traceback.format_tb(error.__traceback__)[-1:])
+        trace += f"{type(error).__name__}: {text}"
+        messages = re.findall(r"(?m)UserError: (.*?)(?: \[while running .*)?$", trace)
         if messages:
             raise UserError(messages[-1]) from error
-        if _OURS.search(log):
+        if _OURS.search(trace):
             raise
         lines = re.findall(r"(?m)^(?:: |\tdetails = )(.+)", text)
         if "Traceback (" in text:
@@ -243,7 +241,7 @@ class Shards:
             change = provenance.difference(report.get("fingerprint", {}), self.fingerprint)
             if report:
                 reason = change or "record files have changed"
-                _LOGGER.info("Making the records, because %s.", reason)
+                log.info("Making the records, because %s.", reason)
         sidecars = map(record_files.sidecar_path, other_paths)
         for path in [*other_paths, *sidecars, self.counts]:
             self.storage.remove(path)

@@ -348,7 +348,7 @@ def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
 # ----------------------------------------------------------------------------------------- finding
 
 
-def find_text_files(patterns: str, flag_name: str, *, excluded: Sequence[str] = ()) -> List[str]:
+def find_text_files(patterns: str, *, excluded: Sequence[str] = ()) -> List[str]:
     """Returns the sorted paths of text files, without duplicates.
 
     In folders, including subfolders, text files end in .txt, .jsonl or .json, with or without .gz,
@@ -356,7 +356,6 @@ def find_text_files(patterns: str, flag_name: str, *, excluded: Sequence[str] = 
 
     Args:
       patterns: comma-separated paths, patterns and folders. An existing path is not a pattern.
-      flag_name: the flag that messages name.
       excluded: files in folders to leave out, such as outputs and vocabularies.
 
     Raises:
@@ -367,13 +366,13 @@ def find_text_files(patterns: str, flag_name: str, *, excluded: Sequence[str] = 
     for pattern in files.split_paths(patterns) or [""]:
         matches = [pattern]
         if not files.is_folder(pattern):
-            matches = files.expand_patterns(pattern, flag_name)
+            matches = files.expand_patterns(pattern, "input_file")
         are_folders = parallel.in_threads(files.is_folder, matches, "Looking at the text")
         for path, is_folder in zip(matches, are_folders):
             text_files = list(_below(path, excluded_paths)) if is_folder else [path]
             if not text_files:
                 raise UserError(
-                    f"--{flag_name}: no file in '{path}' or below it ends in .txt, .jsonl, .json "
+                    f"--input_file: no file in '{path}' or below it ends in .txt, .jsonl, .json "
                     "or .gz. Name other files by a pattern."
                 )
             paths.update(text_files)

@@ -9,7 +9,6 @@ lengths.
 """
 
 import functools
-import logging
 import operator
 import os
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
@@ -24,13 +23,12 @@ from albert.pretraining_data import masking, random_keys, words
 from albert.pretraining_data import pairs as segment_pairs
 from albert.pretraining_data.flags import DataFlags, RecordFlags
 from albert.pretraining_data.sentences import split_sentences
-from albert.util import files
+from albert.util import files, log
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 FORMAT = 2  # raise it if the records change although the flags are the same
 
-_LOGGER = logging.getLogger("albert")
 
 _MOST_BAD = 0.1  # maximum fraction of bad lines or documents
 _MUCH_CUT = 0.02  # fraction of cut tokens that gives a warning
@@ -93,7 +91,7 @@ def warn_of_few_slots(flags: DataFlags) -> None:
     """Warns if long sequences have more tokens to mask than max_predictions_per_seq."""
     num_masked = int(round(flags.max_seq_length * flags.masked_lm_prob))
     if num_masked > flags.max_predictions_per_seq:
-        _LOGGER.warning(
+        log.warning(
             f"Long sequences get fewer masks: {100 * flags.masked_lm_prob:.3g}% of "
             f"{flags.max_seq_length} tokens are {num_masked}, and there is room for "
             f"{flags.max_predictions_per_seq}. Use --max_predictions_per_seq={num_masked}."
@@ -120,7 +118,7 @@ def check_counts(counts: Counts) -> None:
             "Check the files and the vocabulary."
         )
     if counts.cut_tokens > counts.tokens * _MUCH_CUT:
-        _LOGGER.warning(
+        log.warning(
             "%s of %s tokens are in no record, because their lines are longer than "
             "--max_seq_length. Use a larger --max_seq_length, or split lines that are paragraphs "
             "with --split_sentences.",
@@ -212,7 +210,7 @@ class InstanceMaker:
             if (raw.error or bad_lines) and self._warnings_left:
                 self._warnings_left -= 1
                 problem = raw.error or f"{bad_lines} lines that are not UTF-8"
-                _LOGGER.warning("%s: dropped (%s).", raw.location, problem)
+                log.warning("%s: dropped (%s).", raw.location, problem)
         return segment_pairs.tokenized_block(texts, starts), total(counts[: len(block.documents)])
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:

@@ -21,7 +21,6 @@ these records in memory, and appends them to the output files.
 
 import collections
 import itertools
-import logging
 import operator
 import os
 import shutil
@@ -41,10 +40,8 @@ from albert.pretraining_data.instances import (
     prepare,
     total,
 )
-from albert.util import files, folder_lock, json_files, parallel, progress, provenance
+from albert.util import files, folder_lock, json_files, log, parallel, progress, provenance
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 _MAKER = "create_pretraining_data"
 _BUCKET_BYTES = 1 << 24  # size of the records that the shuffle holds in memory
@@ -71,7 +68,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     maker, vocabulary = prepare(flags)
     paths = files.split_paths(flags.output_file)
     excluded = list(filter(None, [*paths, vocabulary.path, flags.user_dictionary]))
-    input_files = documents.find_text_files(flags.input_file, "input_file", excluded=excluded)
+    input_files = documents.find_text_files(flags.input_file, excluded=excluded)
     all_paths = list(map(os.path.abspath, [*input_files, *paths]))
     if len(set(all_paths)) < len(all_paths):
         raise UserError("--output_file must name each file once, and no input file.")
@@ -82,7 +79,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
     parts = os.path.join(work, provenance.digest([identity, *paths])[:12])
     counts = None
     if os.path.exists(parts):
-        _LOGGER.info("Resuming the job that was stopped.")
+        log.info("Resuming the job that was stopped.")
     elif not flags.overwrite:
         for path in filter(files.exists, paths):
             size, _ = files.state_of(path)
@@ -95,14 +92,14 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
         reasons = filter(None, itertools.starmap(record_files.why_stale, outputs))
         reason = next(reasons, "")
         if reason:
-            _LOGGER.info("Making the records, because %s.", reason)
+            log.info("Making the records, because %s.", reason)
             size = sum(file["size"] for file in text)
             windows, counts = _make_parts(parts, input_files, size, maker=maker, flags=flags)
             check_counts(counts)
             _write(outputs, shuffled(windows), counts.instances)
             report(counts, started)
         else:
-            _LOGGER.info("Nothing to do: the output was made from the same text and flags.")
+            log.info("Nothing to do: the output was made from the same text and flags.")
         shutil.rmtree(work)
     return counts
 
@@ -110,7 +107,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
 def report(counts: Counts, started: float) -> None:
     """Logs the counts and the time since `started`."""
     parts = [f"{name.replace('_', ' ')}: {n:,}" for name, n in counts._asdict().items() if n]
-    _LOGGER.info("%s; %s.", ", ".join(parts), progress.format_seconds(time.time() - started))
+    log.info("%s; %s.", ", ".join(parts), progress.format_seconds(time.time() - started))
 
 
 def check_replaceable(

@@ -4,7 +4,6 @@
 
 import functools
 import json
-import logging
 import os
 import re
 import subprocess
@@ -21,10 +20,8 @@ import sentencepiece as spm
 from albert import tokenization
 from albert.pretraining_data import documents
 from albert.pretraining_data.flags import VocabularyFlags
-from albert.util import files, progress, wording
+from albert.util import files, log, progress, wording
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 _RECIPE = {
     "model_type": "unigram",
@@ -88,7 +85,7 @@ def _count_sentences(paths: Sequence[str], text_field: str) -> int:
             f"--input_file: {undecodable} of {count} lines are not UTF-8. Convert the text."
         )
     if undecodable:
-        _LOGGER.warning("Dropping bytes that are not UTF-8 from %d lines.", undecodable)
+        log.warning("Dropping bytes that are not UTF-8 from %d lines.", undecodable)
     if not count:
         raise UserError(f"--input_file: no text in {wording.listed(paths)}.")
     return count
@@ -130,7 +127,7 @@ def _warn_of_accents(sample: Sequence[bytes]) -> None:
     accents = sum(unicodedata.combining(character) > 0 for character in text)
     share = accents / max(1, len(text))
     if share > _MANY_ACCENTS:
-        _LOGGER.warning(
+        log.warning(
             "%.1f%% of the characters in the text are accents, which this command drops. Use "
             "--keep_accents if accents matter in your language.",
             100 * share,
@@ -156,7 +153,7 @@ def _train_on(folder: str, flags: VocabularyFlags) -> bytes:
     try:
         for line in process.stderr:
             if "EM sub_iter" in line:
-                _LOGGER.info("Training: %s", line[line.index("EM ") :].strip())
+                log.info("Training: %s", line[line.index("EM ") :].strip())
             error = line.strip() or error
     finally:
         process.kill()
@@ -199,10 +196,10 @@ def train_vocabulary(flags: VocabularyFlags) -> TrainedVocabulary:
     prepare = functools.partial(
         tokenization.preprocess_text, lower=flags.do_lower_case, keep_accents=keep_accents
     )
-    paths = documents.find_text_files(flags.input_file, "input_file")
+    paths = documents.find_text_files(flags.input_file)
     total = _count_sentences(paths, text_field)
     used = min(total, flags.input_sentence_size)
-    _LOGGER.info("Training %d tokens on %d of %d sentences.", flags.vocab_size, used, total)
+    log.info("Training %d tokens on %d of %d sentences.", flags.vocab_size, used, total)
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
         lines = _lines(paths, text_field)
@@ -223,7 +220,7 @@ def train_vocabulary(flags: VocabularyFlags) -> TrainedVocabulary:
     files.atomic_write_bytes(model_file, model)  # last, because other programs may wait for it
     ids = [index for line in sample for index in processor.EncodeAsIds(prepare(line))]
     unknown = ids.count(processor.unk_id()) / max(1, len(ids))
-    _LOGGER.info(
+    log.info(
         f"Wrote {model_file} and .vocab: {size} tokens after "
         f"{progress.format_seconds(time.time() - start)}. In a sample of the text, {unknown:.3%} "
         "of the tokens are unknown."

@@ -12,7 +12,6 @@ The first worker, or the one of the job `chief`, writes checkpoints and results.
 
 import contextlib
 import json
-import logging
 import os
 import re
 import selectors
@@ -26,10 +25,8 @@ import tensorflow.compat.v1 as tf
 
 from albert.configs.shared_flags import TrainingFlags
 from albert.runtimes import compat
-from albert.util import json_files, stop_signals
+from albert.util import json_files, log, stop_signals
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
 
@@ -123,7 +120,7 @@ def build_strategy(flags: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     devices, replicas = local_devices(flags), num_replicas(flags)
     is_multi_worker = flags.distribution_strategy == MULTI_WORKER
     size = flags.train_batch_size
-    _LOGGER.info(
+    log.info(
         "Training on %d replicas (%s), each with %d of the %d examples of a batch.",
         replicas,
         ", ".join(devices),
@@ -254,7 +251,7 @@ def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
     with _listener(addresses[0]) as listener:
         while len(callers) < len(addresses) - 1:
             missing = [peer for at, peer in enumerate(addresses) if at and at not in callers]
-            _LOGGER.info("Waiting for the workers at %s.", ", ".join(missing))
+            log.info("Waiting for the workers at %s.", ", ".join(missing))
             with contextlib.suppress(OSError, ValueError):  # the caller may be another program
                 caller, _ = listener.accept()
                 caller.settimeout(_CALL_SECONDS)  # it may never finish its message
@@ -303,7 +300,7 @@ def _report(address: str, message: List[Any]) -> List[Any]:
             if answer != message:
                 return answer
         if calls % _CALLS_BETWEEN_WARNINGS == 0:
-            _LOGGER.warning("Waiting for the worker at %s.", address)
+            log.warning("Waiting for the worker at %s.", address)
         time.sleep(_SECONDS_BETWEEN_CALLS)
 
 

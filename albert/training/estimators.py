@@ -6,7 +6,6 @@ This module has no code for single tasks. Only this module and program.py use tf
 """
 
 import contextlib
-import logging
 import os
 from typing import (
     Any,
@@ -32,10 +31,8 @@ from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, origin, resuming
 from albert.training import hooks as training_hooks
-from albert.util import files, progress, stop_signals
+from albert.util import files, log, progress, stop_signals
 from albert.util.errors import UserError, in_one_line
-
-_LOGGER = logging.getLogger("albert")
 
 # If a worker is silent for longer than this, the others stop.
 _WORKER_PATIENCE_SECONDS = 60.0
@@ -60,7 +57,7 @@ def announce(flags: TrainingFlags, config: modeling.AlbertConfig, data: str) -> 
         is_alone = not flags.do_train or flags.distribution_strategy == distribution.NONE
         device = devices.training_line(1 if is_alone else flags.num_devices, does)
     model = model_folder.model_summary(config, not getattr(flags, "do_lower_case", True))
-    _LOGGER.info("%s on %s in %s. %s", model, data, flags.precision, device)
+    log.info("%s on %s in %s. %s", model, data, flags.precision, device)
 
 
 def run_config(
@@ -132,7 +129,7 @@ def _estimator(
 
 def _connect(master: str) -> None:
     """Waits for the TPU's server. A signal ends this wait; it would not end TPUEstimator's wait."""
-    _LOGGER.info("Connecting to the TPU at %s.", master)
+    log.info("Connecting to the TPU at %s.", master)
     config = tf.ConfigProto(operation_timeout_in_ms=_TPU_PATIENCE_MILLISECONDS)
     try:
         with tf.Graph().as_default(), tf.Session(master, config=config) as session:
@@ -248,13 +245,13 @@ def train(
     if resumed:
         hashes["initial_weights"] = origin.check(flags, hashes, resumed.step, last_step=max_steps)
         if resumed.step >= max_steps:
-            _LOGGER.info(
+            log.info(
                 "Nothing to train: %s is at step %d of %d.", resumed.path, resumed.step, max_steps
             )
             return None
-        _LOGGER.info("Resuming from %s, step %d.", resumed.path, resumed.step)
+        log.info("Resuming from %s, step %d.", resumed.path, resumed.step)
     elif not flags.init_checkpoint:
-        _LOGGER.info("Starting from random weights. Seed %d.", flags.seed)
+        log.info("Starting from random weights. Seed %d.", flags.seed)
     training = training_hooks.TrainingHook(
         flags,
         max_steps=max_steps,

@@ -13,7 +13,6 @@ not change.
 """
 
 import contextlib
-import logging
 import math
 import os
 import time
@@ -43,13 +42,12 @@ from albert.training.run_files import (
     read_ledger,
     read_results,
 )
-from albert.util import files, folder_lock, json_files, provenance
+from albert.util import files, folder_lock, json_files, log, provenance
 from albert.util.errors import UserError
 
 _SINGLE = {"checkpoint": (str, None), "identity": IDENTITY_SCHEMA, **METRICS_SCHEMA}
 _POLL_SECONDS = 10.0
 
-_LOGGER = logging.getLogger("albert")
 
 EvaluateFn = Callable[[str], Mapping[str, float]]  # checkpoint path -> {metric: number}
 
@@ -106,7 +104,7 @@ def set_aside(output_dir: str) -> None:
         for pattern in (f"{BEST_CHECKPOINT}.*", "run_summary.json", f"{STEM}.*"):
             for path in files.glob(os.path.join(output_dir, pattern)):
                 files.rename(path, os.path.join(folder, os.path.basename(path)))
-    _LOGGER.info("Moved the results of an earlier training to %s.", folder)
+    log.info("Moved the results of an earlier training to %s.", folder)
 
 
 def _lines(metrics: Mapping[str, Any]) -> List[str]:
@@ -198,14 +196,14 @@ def evaluate_checkpoints(
         copy = os.path.join(folder, BEST_CHECKPOINT)
         score = _in_short({rule.best_metric: best[rule.best_metric]})
         words = "Best of %d evaluated checkpoints: step %d with %s; kept as %s."
-        _LOGGER.info(words, len(results), best_step, score, copy)
+        log.info(words, len(results), best_step, score, copy)
         return EvaluationSummary(results, Evaluation(best_step, best), copy, evaluated)
     if not (results and {*map(identity, _present(folder, rule).values())} - corrupt):
         raise UserError(
             f"'{folder}' has no readable checkpoint model.ckpt-<step> to evaluate. Train first, "
             "or give the --output_dir of a training."
         )
-    _LOGGER.warning("No checkpoint has a finite %s, so there is no best one.", rule.best_metric)
+    log.warning("No checkpoint has a finite %s, so there is no best one.", rule.best_metric)
     return EvaluationSummary(results, None, None, evaluated)
 
 
@@ -234,14 +232,14 @@ def _evaluate_new(
                 )
             metrics["global_step"] = step
             results[step] = {"step": step, "checkpoint": checkpoint, "metrics": metrics}
-            _LOGGER.info("Step %d: %s", step, _in_short(metrics))
+            log.info("Step %d: %s", step, _in_short(metrics))
             evaluated.append(step)
             _record(folder, rules, results)
         except Exception:
             damage = checkpoints.find_damage(path)
             if not damage:
                 raise
-            _LOGGER.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
+            log.warning("Skipping %s, which is corrupt or deleted (%s).", path, damage)
             corrupt.add(checkpoint)
     if results:
         _record(folder, rules, results)
@@ -269,7 +267,7 @@ def _comparable_results(folder: str, fingerprint: Mapping[str, Any]) -> Dict[int
     # Keep the old results: their checkpoints may be deleted.
     old = files.unused_name(f"{stem}.json")
     files.rename(f"{stem}.json", old)
-    _LOGGER.info("Evaluating all again, because %s. Old results: %s.", difference, old)
+    log.info("Evaluating all again, because %s. Old results: %s.", difference, old)
     return {}
 
 
@@ -323,7 +321,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     step = step_in(checkpoint)
     if step is not None:
         results["global_step"] = step
-    _LOGGER.info("%s, step %s: %s", checkpoint, step, _in_short(results))
+    log.info("%s, step %s: %s", checkpoint, step, _in_short(results))
     stem = os.path.join(output_dir, f"{STEM}.{os.path.basename(checkpoint)}")
     which = {"checkpoint": checkpoint, "identity": identity(checkpoint)}
     _write(stem, {**results, **which}, [results])
@@ -354,4 +352,4 @@ def prune_checkpoints(output_dir: str, keep: int, evaluated: List[int]) -> None:
     for path in surplus:
         tf.train.remove_checkpoint(path)
     if surplus:
-        _LOGGER.info("Deleted old checkpoints: kept the newest %d of %d.", keep, len(paths))
+        log.info("Deleted old checkpoints: kept the newest %d of %d.", keep, len(paths))

@@ -7,7 +7,6 @@
 `Task` says what differs between tasks; docs/new_task.md writes one. Dimensions: N examples.
 """
 
-import logging
 import math
 import os
 import time
@@ -37,13 +36,12 @@ from albert.training.program import FineTuningProgram, training_length
 from albert.training.run_files import CONFUSION_NAME, SUMMARY_NAME, read_summary
 from albert.training.task import Outputs, Task
 from albert.training.workflow import Outcome
-from albert.util import files, progress, provenance
+from albert.util import files, log, progress, provenance
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
-_LOGGER = logging.getLogger("albert")
 
 BEST_TRIAL_NAME, REPORT_NAME = "best_trial.txt", "classification_report.txt"
 OnEvaluation = Callable[[int, Dict[str, float]], Optional[bool]]
@@ -118,7 +116,7 @@ class FineTuning(workflow.Workflow):
                 start = model_paths.resolve(flags.init_checkpoint)
                 model_vocabulary.check_same(os.path.dirname(start), task.vocabulary)
             else:
-                _LOGGER.warning(
+                log.warning(
                     "No pretrained weights: neither --init_checkpoint nor --albert_dir is given."
                 )
             program.check_first_weights(flags, config)
@@ -133,7 +131,7 @@ class FineTuning(workflow.Workflow):
             self.schedule = training_length(flags, count)
             self._final_step = self.schedule.num_train_steps
             if task.splits("dev") and self._final_step <= flags.save_checkpoints_steps:
-                _LOGGER.warning(
+                log.warning(
                     "There will be only one checkpoint to evaluate, because "
                     "--save_checkpoints_steps is %d and the training ends at step %d.",
                     flags.save_checkpoints_steps,
@@ -150,7 +148,7 @@ class FineTuning(workflow.Workflow):
         start = flags.command_line.init_checkpoint
         unused = start not in (None, "", flags.checkpoint)
         if unused and not flags.do_train:
-            _LOGGER.warning("--init_checkpoint is not used, but %s is.", checkpoint)
+            log.warning("--init_checkpoint is not used, but %s is.", checkpoint)
         if loads and not flags.use_tpu:
             self._model.load(checkpoint)
 
@@ -317,7 +315,7 @@ class FineTuning(workflow.Workflow):
             outputs = self._model.run(items, batch_size=size, on_batch=bar.update)
         notes = feature_cache.in_words(self._model.notes)
         if notes and split not in best_outputs:  # once, not for each checkpoint
-            _LOGGER.info("%s %s: %s.", task.name, split, notes)
+            log.info("%s %s: %s.", task.name, split, notes)
         return outputs
 
     def _describe_best(self, summary: EvaluationSummary) -> None:
@@ -334,7 +332,7 @@ class FineTuning(workflow.Workflow):
         files.atomic_write_json(os.path.join(folder, CONFUSION_NAME), content)
         answers, right_answers = (np.unique(side, axis=0) for side in (predicted, right))
         if len(answers) == 1 < len(right_answers):
-            _LOGGER.warning(
+            log.warning(
                 "The best checkpoint predicts %s every time. Try another --learning_rate (it is "
                 "%g), more training steps or a longer warm-up, or another --seed.",
                 "the same" if answers.ndim == 2 else task.labels[answers[0]],
@@ -349,7 +347,7 @@ class FineTuning(workflow.Workflow):
         comparisons = published.compare(name, self.published_model, scores)
         if comparisons:
             table = "\n".join(published.comparison_table(comparisons))
-            _LOGGER.info("Your and published results:\n%s", table)
+            log.info("Your and published results:\n%s", table)
         return comparisons
 
     # ---- prediction ----
@@ -371,15 +369,15 @@ class FineTuning(workflow.Workflow):
     def predict(self, checkpoint: str) -> List[str]:
         """Predicts the test data; returns the files."""
         written, folder = [], self.flags.output_dir
-        _LOGGER.info("Predicting with %s.", checkpoint)
+        log.info("Predicting with %s.", checkpoint)
         if evaluation.step_in(checkpoint) == 0:
-            _LOGGER.warning("%s is untrained. Train first, or choose another.", checkpoint)
+            log.warning("%s is untrained. Train first, or choose another.", checkpoint)
         for split in self.task.splits("test"):
             examples, outputs = self._splits[split].examples, self.outputs(checkpoint, split)
             for name, text in self.task.predictions(split, examples, outputs).items():
                 written.append(os.path.join(folder, name))
                 files.atomic_write_text(written[-1], text)
-        _LOGGER.info("Wrote %s.", ", ".join(written))
+        log.info("Wrote %s.", ", ".join(written))
         return written
 
     def _add_to_summary(self, **values: Any) -> None:

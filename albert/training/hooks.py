@@ -8,7 +8,6 @@ in the log, and writes them to TensorBoard files and training_curve.csv.
 
 import collections
 import csv
-import logging
 import math
 import os
 import time
@@ -23,10 +22,8 @@ from albert.formats import checkpoints, model_paths
 from albert.runtimes import compat
 from albert.training import distribution, evaluation, origin
 from albert.training.run_files import CURVE_NAME, read_curve
-from albert.util import files, progress, stop_signals
+from albert.util import files, log, progress, stop_signals
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
@@ -314,7 +311,7 @@ class TrainingHook(tf.train.SessionRunHook):
             examples_per_second=self._speed(*self._timed_from),
             scalars=self._latest,
         )
-        _LOGGER.info(
+        log.info(
             "Trained steps %d to %d in %s: %.1f examples/s (without the first step), peak memory "
             "%.2f GB.",
             self.first_step + 1,
@@ -363,5 +360,5 @@ class SaverHook(tf.train.CheckpointSaverHook):
     def _save(self, session, step):
         super()._save(session, step)
         self._timer.update_last_triggered_step(step)  # so that the base class does not save twice
-        _LOGGER.info("Saved model.ckpt-%d.", step)
+        log.info("Saved model.ckpt-%d.", step)
         return bool(step) and self._training.on_saved()

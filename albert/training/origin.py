@@ -7,18 +7,15 @@ can move, copy or rename the files in between.
 """
 
 import contextlib
-import logging
 import os
 from typing import Any, Dict, Mapping, Optional
 
 from albert.configs.shared_flags import TrainingFlags
 from albert.formats import model_paths
 from albert.training import evaluation
-from albert.util import files, json_files
+from albert.util import files, json_files, log
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 RECORD_NAME = "made_from.json"
 _LENGTHS = ("train_step", "num_train_steps", "num_train_epochs")  # flags
@@ -61,7 +58,7 @@ def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
         ]
         if changes:
             end = "" if is_training else " To train again, choose another --output_dir."
-            _LOGGER.warning("Flags that differ from %s: %s.%s", path, ", ".join(changes), end)
+            log.warning("Flags that differ from %s: %s.%s", path, ", ".join(changes), end)
     flags_lib.write_config(
         path,
         command_line.explicit_values(),
@@ -94,7 +91,7 @@ def check(
     )
     initial_weights = past.get("initial_weights")
     if start or initial_weights not in (None, input_hashes["initial_weights"]):
-        _LOGGER.warning(
+        log.warning(
             "%s is not used, because --output_dir=%s has a training at step %d.",
             start or "The model that the flags name",
             folder,
@@ -109,5 +106,5 @@ def check(
                 f"{os.path.join(folder, RECORD_NAME)}."
             )
         if step >= last_step:
-            _LOGGER.warning("%s. To train on the new data, choose another --output_dir.", changed)
+            log.warning("%s. To train on the new data, choose another --output_dir.", changed)
     return initial_weights

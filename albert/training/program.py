@@ -9,7 +9,6 @@ Dimensions: B batch, N predictions in a batch, such as all masked words.
 """
 
 import functools
-import logging
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
@@ -22,9 +21,8 @@ from albert.formats import warm_start
 from albert.runtimes import estimator as tf_estimator
 from albert.runtimes import hub_module as hub
 from albert.training import distribution, hooks
+from albert.util import log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 # Separates the random streams of micro-batches and replicas; odd, so that no two are equal.
 _STREAM_FACTOR = 0x61C88647
@@ -53,7 +51,7 @@ ONE_STEP = Schedule(1)
 def check_warmup(steps: int, warmup_steps: int) -> None:
     """Warns if the warm-up is as long as the training."""
     if warmup_steps >= steps:
-        _LOGGER.warning(
+        log.warning(
             "The warm-up of %d steps is not below the %d of training: the learning rate never "
             "reaches its peak.",
             warmup_steps,
@@ -296,7 +294,7 @@ def initialize_weights(flags: TrainingFlags, init_checkpoint: Optional[str]) -> 
         init_from_group0=flags.init_from_group0,
         use_tpu=flags.use_tpu,
     )
-    _LOGGER.info("%s", start)
+    log.info("%s", start)
     return start.scaffold_fn
 
 

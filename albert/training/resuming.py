@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a training begins: at the newest intact checkpoint in --output_dir."""
 
-import logging
 import os
 from typing import Any, Mapping, Optional
 
@@ -11,10 +10,8 @@ from albert.configs.shared_flags import TrainingFlags
 from albert.formats import checkpoints, model_paths
 from albert.formats.flags import CONFIG_NAME
 from albert.training import distribution, origin
-from albert.util import files, provenance
+from albert.util import files, log, provenance
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 
 def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:
@@ -53,7 +50,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[model_paths.
         if not damage:
             resumed = checkpoint
             break
-        _LOGGER.warning("Skipping corrupt checkpoint %s (%s).", checkpoint.path, damage)
+        log.warning("Skipping corrupt checkpoint %s (%s).", checkpoint.path, damage)
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise UserError(
             f"All checkpoints in --output_dir={output_dir} are corrupt, and a new training would "

@@ -13,7 +13,6 @@ Nothing here imports TensorFlow.
 
 import dataclasses
 import json
-import logging
 import math
 import operator
 import os
@@ -25,10 +24,8 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequ
 import tomli
 from absl import flags as absl_flags
 
-from albert.util import files, wording
+from albert.util import files, log, wording
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 CONFIG = "config"
 VERBOSE = "verbose"
@@ -127,7 +124,7 @@ class BaseFlags:
             if needed and name in self.explicit and getattr(self, needed) in (None, 0):
                 raise UserError(f"--{name} needs --{needed}. Give both.")
             if name in self.explicit and options.get("group") == WITHOUT_EFFECT:
-                _LOGGER.info("--%s has no effect here.", name)
+                log.info("--%s has no effect here.", name)
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns a new dict of all values by name."""

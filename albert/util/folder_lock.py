@@ -11,17 +11,15 @@ process ends. Forked workers do not inherit it. Object stores such as gs:// have
 
 import contextlib
 import fcntl
-import logging
 import os
 import socket
 from typing import Iterator, Set, Tuple
 
-from albert.util import files
+from albert.util import files, log
 from albert.util.errors import UserError
 
 TRAINING, EVALUATION = "training", "evaluation"
 
-_LOGGER = logging.getLogger("albert")
 _held: Set[Tuple[str, int]] = set()  # the path and the process of each lock
 
 
@@ -49,7 +47,7 @@ def held(folder: str, purpose: str = TRAINING, *, waits: bool = False) -> Iterat
         yield
         return
     if is_remote:
-        _LOGGER.warning("%s cannot be locked. Do not start a second %s there.", folder, purpose)
+        log.warning("%s cannot be locked. Do not start a second %s there.", folder, purpose)
         _held.add(owner)
         yield
         return
@@ -76,10 +74,10 @@ def _lock(path: str, waits: bool) -> int:
         if not waits:
             os.close(file)
             raise UserError(f"{words} Wait for it or stop it.") from None
-        _LOGGER.info("%s Waiting for it.", words)
+        log.info("%s Waiting for it.", words)
         fcntl.lockf(file, fcntl.LOCK_EX)
     except OSError as error:  # a file system without locks
-        _LOGGER.warning(
+        log.warning(
             "%s cannot be locked (%s). Do not start a second run there.",
             os.path.dirname(path),
             error,

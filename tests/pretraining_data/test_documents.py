@@ -114,9 +114,7 @@ def test_find_files_in_folders(tmp_path):
     record_files.write_sidecar(record_files.RecordFile(f"{tmp_path}/records.txt"))
 
     def find(named, *excluded):
-        found = documents.find_text_files(
-            named.replace("HERE", str(tmp_path)), "input_file", excluded=excluded
-        )
+        found = documents.find_text_files(named.replace("HERE", str(tmp_path)), excluded=excluded)
         return {os.path.relpath(path, tmp_path) for path in found}
 
     deep = {"deep/d.txt.gz", "deep/er/c.JSON.gz"}

@@ -29,10 +29,9 @@ from typing import (
 
 from albert.data import csv_rows, parquet
 from albert.data.rows import Row, read_rows
-from albert.util import files, wording
+from albert.util import files, log, wording
 from albert.util.errors import UserError
 
-_LOGGER = logging.getLogger(__name__)
 _QUOTED = re.compile('"(?:[^"]|"")*"')  # a cell as CSV quotes it
 _MAX_ODD_FRACTION = 0.01  # a file with more odd rows probably has another format
 
@@ -345,7 +344,7 @@ def _log_file(summary: str, odd: Mapping[str, List[str]], *, header: Sequence[st
     level = logging.WARNING if notes else logging.INFO
     if header:
         notes.append(f"header: {wording.listed([name[:40] for name in header])}")
-    _LOGGER.log(level, "%s.", "; ".join([summary, *notes]))
+    log.log(level, "%s.", "; ".join([summary, *notes]))
 
 
 def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
@@ -361,7 +360,7 @@ def _long_rows(path: str, rows: Sequence[Row]) -> List[str]:
     quoted = [cell for row in rows for cell in row.values if '"' in cell]
     is_csv = files.ending(path) == csv_rows.ENDING
     if len(quoted) > 1 and not is_csv and all(map(_QUOTED.fullmatch, quoted)):
-        _LOGGER.warning(
+        log.warning(
             "%s: %d cells seem to be quoted as in CSV, for example %s. In this format, quotes are "
             "part of the text. If yours are not, save the data with commas as a .csv file.",
             path,
@@ -430,7 +429,7 @@ def _find_columns(
             keys = [first.find(column) for column in columns[:4]]
             header = first.is_table and _has_header(columns, keys, first, task=task)
             if first.is_table and not header and not is_labelled:
-                _LOGGER.warning("%s: no header found. Reading this row as an example.", first.where)
+                log.warning("%s: no header found. Reading this row as an example.", first.where)
             return Columns._make([*keys, header, columns.render])
     missing = [
         [

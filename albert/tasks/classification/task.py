@@ -9,7 +9,6 @@ Dimensions: N examples.
 
 import functools
 import itertools
-import logging
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -34,11 +33,9 @@ from albert.tasks.classification.flags import ClassifierFlags, CustomTaskFlags
 from albert.tasks.classification.task_table import described_task
 from albert.training import fine_tuned, metrics
 from albert.training.task import Outputs, Task
-from albert.util import files, wording
+from albert.util import files, log, wording
 from albert.util.errors import UserError
 from albert.util.flags import describe
-
-_LOGGER = logging.getLogger("albert")
 
 _THRESHOLD = "decision_threshold"
 _PREDICT_FILE = "predict_file"  # the split of the user's own texts
@@ -332,9 +329,9 @@ class ClassifierTask(Task):
     ) -> Dict[str, str]:
         """Returns the files with the predictions, and those that GLUE and CLUE take."""
         if "layers" in outputs:
-            _LOGGER.info("%s", describe_layers(outputs["layers"].tolist()))
+            log.info("%s", describe_layers(outputs["layers"].tolist()))
         if self.is_multi_label:
-            _LOGGER.info("A label is predicted if it is at least %g probable.", self.threshold())
+            log.info("A label is predicted if it is at least %g probable.", self.threshold())
         if split == _PREDICT_FILE:
             stem = os.path.splitext(os.path.basename(self.flags.predict_file))[0]
             return predictions.result_files(self.declared, examples, outputs, suffix=f"_{stem}")

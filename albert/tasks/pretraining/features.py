@@ -7,7 +7,6 @@ Dimensions: B batch, S sequence, P predictions per sequence.
 
 import collections
 import functools
-import logging
 import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -21,10 +20,8 @@ from albert.pretraining_data import instances, masking, words
 from albert.pretraining_data.flags import DataFlags
 from albert.tasks.pretraining.flags import PretrainingFlags
 from albert.util import flags as flags_lib
-from albert.util import json_files, parallel
+from albert.util import json_files, log, parallel
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 Tensors = Mapping[str, tf.Tensor]
 
@@ -257,7 +254,7 @@ def masks_on_the_fly(
             f"{without_words[0]} has no token_boundary, which says where words begin. "
             "--masked_lm_budget needs it. Create the records again with create_pretraining_data."
         )
-    _LOGGER.info(
+    log.info(
         "Drawing masks on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
         100.0 * masks.masked_lm_prob,
         masks.max_predictions_per_seq,

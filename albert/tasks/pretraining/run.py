@@ -5,7 +5,6 @@
 outcome = Pretraining(flags).run()
 """
 
-import logging
 import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
@@ -21,11 +20,8 @@ from albert.tasks.pretraining.head import PretrainingProgram, evaluation_results
 from albert.training import estimators, evaluation, hooks, program, resuming, workflow
 from albert.training.evaluation import EvaluationSummary
 from albert.util import files as file_utils
-from albert.util import parallel, provenance, wording
+from albert.util import log, parallel, provenance, wording
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
-
 
 PretrainingFiles = List[pretraining_features.PretrainingFile]
 
@@ -204,7 +200,7 @@ def find_vocabulary(flags: PretrainingFlags, files: PretrainingFiles) -> Optiona
             vocabulary = model_vocabulary.find_beside_records(folder, sha256)
         vocabulary = vocabulary and vocabulary._replace(do_lower_case=lower_case, name=name)
     if not vocabulary:
-        _LOGGER.warning(
+        log.warning(
             "No vocabulary copied to --output_dir: the records' vocabulary is unknown, missing or "
             "differs between files. Give --spm_model_file or --vocab_file."
         )
@@ -242,7 +238,7 @@ def warn_of_deleted(flags: PretrainingFlags) -> None:
     evaluated = max((result.step for result in results if result.step < oldest), default=0)
     deleted = evaluated + flags.save_checkpoints_steps
     if flags.keep_checkpoint_max and deleted < oldest:
-        _LOGGER.warning(
+        log.warning(
             f"Not evaluating checkpoints from step {deleted} on, before step {oldest}: "
             f"--keep_checkpoint_max={flags.keep_checkpoint_max} has deleted them. To measure "
             "all, keep more checkpoints, or evaluate in another process while training runs "

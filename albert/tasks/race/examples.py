@@ -11,16 +11,13 @@ row for each question: RACE/{middle,high}/{train,validation,test}-*.parquet.
 import collections
 import dataclasses
 import itertools
-import logging
 import os
 from typing import Any, DefaultDict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.downloads import data_set_table
-from albert.util import files, json_files
+from albert.util import files, json_files, log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")
@@ -147,5 +144,5 @@ def read_examples(
         example.name = f"{example.example_id}-{next(counts[example.example_id])}"
     if not examples:
         raise UserError(f"No question in the {split} data of '{data_dir}'.")
-    _LOGGER.info("RACE %s: %d questions on %d passages.", split, len(examples), len(counts))
+    log.info("RACE %s: %d questions on %d passages.", split, len(examples), len(counts))
     return examples

@@ -20,17 +20,14 @@ only to open a file.
 import dataclasses
 import gzip
 import itertools
-import logging
 import os
 import zlib
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.downloads import data_set_table
-from albert.util import files, json_files, wording
+from albert.util import files, json_files, log, wording
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger(__name__)
 
 # Schemas of json_files.check.
 _PARAGRAPHS = [{"context": str, "qas": [dict]}]
@@ -115,7 +112,7 @@ def read_squad_examples(
     if not aligned:
         problem = "no answer is where answer_start says" if examples else "there are no questions"
         raise UserError(f"'{path}': {problem}. Use a file in SQuAD's layout.")
-    _LOGGER.info("%s: %d questions; %d misaligned left out.", path, len(aligned), len(misaligned))
+    log.info("%s: %d questions; %d misaligned left out.", path, len(aligned), len(misaligned))
     return aligned
 
 

@@ -10,14 +10,12 @@ answer; "" means "no answer".
 
 import collections
 import difflib
-import logging
 import re
 import string
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
+from albert.util import log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -121,7 +119,7 @@ def _best_scores(
     """Returns the best score of each prediction; the right answer to some questions is ""."""
     missing = len(gold.keys() - predictions.keys())
     if missing:
-        _LOGGER.warning("%d of %d questions have no prediction.", missing, len(gold))
+        log.warning("%d of %d questions have no prediction.", missing, len(gold))
     return {
         qas_id: metric_max_over_ground_truths(metric, predictions[qas_id], answers or [""])
         for qas_id, answers in gold.items()

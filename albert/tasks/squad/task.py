@@ -6,7 +6,6 @@ outcome = fine_tuning.run(flags, SquadV1)
 """
 
 import functools
-import logging
 import os
 from typing import Any, Dict, List, Sequence, Tuple
 
@@ -25,10 +24,8 @@ from albert.tasks.squad.examples import SquadExample, read_squad_examples
 from albert.tasks.squad.flags import SquadFlags, SquadV1Flags, SquadV2Flags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util import files
+from albert.util import files, log
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 TFLITE_NAME = "albert_model.tflite"
 _LENGTHS = ("doc_stride", "max_query_length")
@@ -203,7 +200,7 @@ class SquadV1(SquadTask):
             content = tflite.convert(*opened)
         path = os.path.join(flags.export_dir, TFLITE_NAME)
         files.atomic_write_bytes(path, content)
-        _LOGGER.info("Wrote %s.", path)
+        log.info("Wrote %s.", path)
 
 
 class SquadV2(SquadTask):
@@ -242,7 +239,7 @@ class SquadV2(SquadTask):
         self, split: str, examples: Sequence[SquadExample], outputs: Outputs
     ) -> Dict[str, str]:
         """Returns the files with the answers, and logs the threshold."""
-        _LOGGER.info("If the null score is above %.4g, the answer is empty.", self.threshold())
+        log.info("If the null score is above %.4g, the answer is empty.", self.threshold())
         return super().predictions(split, examples, outputs)
 
 

@@ -9,7 +9,6 @@ Dimensions: B batch, S sequence, H hidden, L labels.
 """
 
 import functools
-import logging
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
@@ -26,10 +25,8 @@ from albert.tasks.tagging.examples import Sentence
 from albert.tasks.tagging.flags import TaggerFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util import wording
+from albert.util import log, wording
 from albert.util.errors import UserError
-
-_LOGGER = logging.getLogger("albert")
 
 
 class Tagged(NamedTuple):
@@ -83,12 +80,12 @@ class TaggingTask(Task):
             tags_of_sentences = [sentence.tags or () for sentence in training_data]
             is_valid = decoding.follow(tags_of_sentences, self.labels, costs)
             if not is_valid:  # IOB1, for example
-                _LOGGER.info("The training data break the scheme. --valid_tags enforces it.")
+                log.info("The training data break the scheme. --valid_tags enforces it.")
         is_valid = self.flags.valid_tags and (is_valid or "valid_tags" in self.flags.explicit)
         # None: each word gets its best tag.
         self._costs = costs if is_valid and costs.any() else None
         if self.flags.do_train or self.flags.do_eval:
-            _LOGGER.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
+            log.info("The tags are %s: %s.", self.scheme.name, wording.listed(self.labels))
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns the values of tagging.json."""
@@ -106,9 +103,7 @@ class TaggingTask(Task):
         sentences_of_split = [
             sentence for path in paths for sentence in self.read_file(path, split != "test")
         ]
-        _LOGGER.info(
-            "%s data: %d sentences from %s.", split, len(sentences_of_split), ", ".join(paths)
-        )
+        log.info("%s data: %d sentences from %s.", split, len(sentences_of_split), ", ".join(paths))
         return sentences_of_split
 
     def read_file(self, path: str, needs_tags: bool = True) -> List[Sentence]:
