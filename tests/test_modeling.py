@@ -203,6 +203,19 @@ def test_plain_graph_has_no_custom_gradients():
     assert [node.name for node in nodes if "_gradient_op_type" in node.attr] == []
 
 
+def test_prediction_computes_gelu_with_its_product():
+    """In the graph that TensorFlow runs; only oneDNN, whose operations are _Mkl*, can do this."""
+    with graphs.new_session() as session:
+        output = build_model(tiny_config())["sequence_output"]
+        session.run(tf.global_variables_initializer())
+        options, metadata = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+        session.run(output, options=options, run_metadata=metadata)
+    nodes = metadata.partition_graphs[0].node
+    fused_ops = [tuple(node.attr["fused_ops"].list.s) for node in nodes]
+    if any(node.op.startswith("_Mkl") for node in nodes):
+        assert fused_ops.count((b"BiasAdd", b"GeluApproximate")) == 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("use_xla", [False, True])
 @pytest.mark.parametrize("dropout", [0.0, 0.2])

@@ -38,9 +38,12 @@ def gelu(x: tf.Tensor) -> tf.Tensor:
     """
     if x.dtype == tf.float16:
         return tf.cast(gelu(tf.cast(x, tf.float32)), tf.float16)
-    scale = tf.constant(float(np.sqrt(2.0 / np.pi)), x.dtype)
-    cubic = tf.constant(0.044715, x.dtype)
-    return 0.5 * x * (1.0 + tf.tanh(scale * (x + cubic * tf.pow(x, 3))))
+    # TensorFlow 2 joins gelu with the matrix product before it, but only if the names of these
+    # operations sort after "BiasAdd": it orders the inputs of each product and sum by name.
+    with tf.name_scope("Gelu"):
+        scale = tf.constant(float(np.sqrt(2.0 / np.pi)), x.dtype)
+        cubic = tf.constant(0.044715, x.dtype)
+        return 0.5 * x * (1.0 + tf.tanh(scale * (x + cubic * tf.pow(x, 3))))
 
 
 def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
