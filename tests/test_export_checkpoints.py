@@ -11,7 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import export_checkpoints, modeling
-from tests.support import cases, graphs, released_archives, scripts
+from tests.support import graphs, released_archives, scripts
 from tests.support.conversions import values_in
 from tests.support.recorded import assert_equal
 
@@ -42,11 +42,11 @@ def files_in(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "slots, changes",
-    cases.values("""
-        lamb | {}
-        adam | {"num_hidden_groups": 2, "inner_group_num": 2}
-        adam | {"ln_type": "preln", "chinese": true}
-    """),
+    [
+        ("lamb", {}),
+        ("adam", {"num_hidden_groups": 2, "inner_group_num": 2}),
+        ("adam", {"ln_type": "preln", "chinese": True}),
+    ],
 )
 def test_export_keeps_weights_without_optimizer_state(tmp_path, slots, changes):
     folder, new = tmp_path / "trained", tmp_path / "new"

@@ -19,7 +19,6 @@ from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 from tests.support import (
-    cases,
     classification_data,
     notebooks,
     pages,
@@ -225,13 +224,13 @@ def test_rows_of_each_kind_are_the_same_file(tmp_path):
 
 @pytest.mark.parametrize(
     "labels, expected",
-    cases.values("""
-        [true, false, true]     | ["false", "true"]
-        [0.5, 2.0, 1.0]         | regression
-        [2.0, 10.0, -1.0]       | ["-1", "2", "10"]
-        ["b, c", "a", "b, c"]   | ["a", "b, c"]
-        [["b", "a"], [], ["c"]] | ["a", "b", "c"]
-    """),
+    [
+        ([True, False, True], ["false", "true"]),
+        ([0.5, 2.0, 1.0], "regression"),
+        ([2.0, 10.0, -1.0], ["-1", "2", "10"]),
+        (["b, c", "a", "b, c"], ["a", "b, c"]),
+        ([["b", "a"], [], ["c"]], ["a", "b", "c"]),
+    ],
 )
 def test_labels_of_rows_declare_the_task(labels, expected, tmp_path):
     pairs = [("a", "b", label) for label in labels]

@@ -9,7 +9,7 @@ import tensorflow.compat.v1 as tf
 from albert import lamb_optimizer, optimization
 from albert.configs.shared_flags import OptimizerFlags
 from albert.runtimes import compat
-from tests.support import cases, recorded
+from tests.support import recorded
 
 TABLE, KERNEL, BIAS, UNUSED = "embeddings/table", "dense/kernel", "dense/bias", "unused/kernel"
 ROWS, WIDTH, LABELS, IDS = 7, 4, 3, 5
@@ -115,12 +115,12 @@ def assert_same_values(actual, expected):
 # Warm-up joins the decay counted from step zero; before its start it is negative.
 @pytest.mark.parametrize(
     "steps, changes, expected",
-    cases.values("""
-        [0, 5, 10, 12] | {}                                              | [1.0, 0.5, 0.0, 0.0]
-        [0, 5, 9]      | {"poly_power": 2.0}                             | [1.0, 0.25, 0.01]
-        [0, 1, 3, 4]   | {"num_warmup_steps": 4}                         | [0.0, 0.25, 0.75, 0.6]
-        [0, 2, 5, 6]   | {"num_warmup_steps": 4, "start_warmup_step": 2} | [-0.5, 0.0, 0.75, 0.4]
-    """),
+    [
+        ([0, 5, 10, 12], {}, [1.0, 0.5, 0.0, 0.0]),
+        ([0, 5, 9], {"poly_power": 2.0}, [1.0, 0.25, 0.01]),
+        ([0, 1, 3, 4], {"num_warmup_steps": 4}, [0.0, 0.25, 0.75, 0.6]),
+        ([0, 2, 5, 6], {"num_warmup_steps": 4, "start_warmup_step": 2}, [-0.5, 0.0, 0.75, 0.4]),
+    ],
 )
 def test_learning_rate_warms_up_and_decays(steps, changes, expected):
     step = tf.placeholder(tf.int64, [])

@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from tests.support import ROOT, cases
+from tests.support import ROOT
 
 ENVIRONMENTS = "tools/environments.sh"
 TOOLS = "sh awk cat cksum cp dirname env kill mkdir mktemp pkill sed rm tail tee tr"
@@ -83,12 +83,12 @@ def environments_made(machine, wanted, **variables):
 
 @pytest.mark.parametrize(
     "versions, first, every",
-    cases.table("""
-        3.13                       | latest 3.13 | latest 3.13
-        3.11                       | latest 3.11 | latest 3.11, tf2 3.11
-        3.7                        | tf1 3.7     | tf1 3.7
-        3.7 3.8 3.9 3.10 3.12 3.14 | latest 3.12 | latest 3.12, tf2 3.10, tf1 3.7
-    """),
+    [
+        ("3.13", "latest 3.13", "latest 3.13"),
+        ("3.11", "latest 3.11", "latest 3.11, tf2 3.11"),
+        ("3.7", "tf1 3.7", "tf1 3.7"),
+        ("3.7 3.8 3.9 3.10 3.12 3.14", "latest 3.12", "latest 3.12, tf2 3.10, tf1 3.7"),
+    ],
 )
 def test_environments_choose_the_fastest_runtime_or_all(machine, versions, first, every):
     install(machine, *versions.split())
@@ -105,12 +105,12 @@ def test_environments_take_the_given_python_and_runtime(machine):
 
 @pytest.mark.parametrize(
     "variables, named",
-    cases.values("""
-        {"RUNTIME": "tf3"}                         | RUNTIME=tf3
-        {"PYTHON": "python3.8"}                    | PYTHON=python3.8
-        {"PYTHON": "python3.13", "RUNTIME": "tf2"} | (RUNTIME=tf2)
-        {"RUNTIME": "tf1"}                         | "3.7"
-    """),
+    [
+        ({"RUNTIME": "tf3"}, "RUNTIME=tf3"),
+        ({"PYTHON": "python3.8"}, "PYTHON=python3.8"),
+        ({"PYTHON": "python3.13", "RUNTIME": "tf2"}, "(RUNTIME=tf2)"),
+        ({"RUNTIME": "tf1"}, "3.7"),
+    ],
 )
 def test_environments_name_a_wrong_python_or_runtime(machine, variables, named):
     install(machine, "3.8", "3.13")

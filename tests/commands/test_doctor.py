@@ -15,7 +15,7 @@ from albert.commands import doctor
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import ROOT, cases, pretrained_models
+from tests.support import ROOT, pretrained_models
 
 
 def settings_for(*arguments):
@@ -24,12 +24,12 @@ def settings_for(*arguments):
 
 @pytest.mark.parametrize(
     "listed, used, last_loss, named",
-    cases.values("""
-        []     | []     | 7.0 |
-        ["T4"] | ["T4"] | 7.0 |
-        ["T4"] | []     | 7.0 | devices
-        []     | []     | NaN | training
-    """),
+    [
+        ([], [], 7.0, ""),
+        (["T4"], ["T4"], 7.0, ""),
+        (["T4"], [], 7.0, "devices"),
+        ([], [], float("nan"), "training"),
+    ],
 )
 def test_check_devices_and_training(monkeypatch, listed, used, last_loss, named):
     monkeypatch.setattr(devices, "driver_gpus", lambda: listed)

@@ -71,16 +71,16 @@ def test_activation_memory_is_counted_by_hand():
 
 @pytest.mark.parametrize(
     "changes, config, lowest, highest",
-    cases.values("""
-        {"batch": 33}                       | {}                           | 1   | 2
-        {"task": "race"}                    | {}                           | 1   | 5
-        {}                                  | {"share_type": "none"}       | 1   | 2
-        {}                                  | {"hidden_dropout_prob": 0.1} | 1   | 2
-        {"recompute": true}                 | {}                           | 0   | 0.5
-        {"precision": "bfloat16"}           | {}                           | 0.3 | 1
-        {"gradient_accumulation_steps": 8}  | {}                           | 0   | 0.5
-        {"task": "pretraining", "max_predictions_per_seq": 80} | {}        | 1   | 2
-    """),
+    [
+        ({"batch": 33}, {}, 1, 2),
+        ({"task": "race"}, {}, 1, 5),
+        ({}, {"share_type": "none"}, 1, 2),
+        ({}, {"hidden_dropout_prob": 0.1}, 1, 2),
+        ({"task": "pretraining", "max_predictions_per_seq": 80}, {}, 1, 2),
+        ({"recompute": True}, {}, 0, 0.5),
+        ({"precision": "bfloat16"}, {}, 0.3, 1),
+        ({"gradient_accumulation_steps": 8}, {}, 0, 0.5),
+    ],
 )
 def test_peak_memory_changes_with_run(changes, config, lowest, highest):
     assert lowest < peak(changes, config) / peak({}) < highest

@@ -10,7 +10,7 @@ from albert.commands import show_changes
 from albert.configs import model_config
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import cases, pretrained_models
+from tests.support import pretrained_models
 
 
 def shown(*arguments):
@@ -42,12 +42,12 @@ def test_changes_on_given_sentences():
 
 @pytest.mark.parametrize(
     "arguments, named",
-    cases.values("""
-        ["--name=base_v9"]                         | base_v9
-        ["--name=base_v2", "--albert_dir=base_v2"] | --albert_dir
-        ["--text_a=He left."]                      | --text_b
-        ["--albert_dir=/nowhere"]                  | /nowhere
-    """),
+    [
+        (["--name=base_v9"], "base_v9"),
+        (["--name=base_v2", "--albert_dir=base_v2"], "--albert_dir"),
+        (["--text_a=He left."], "--text_b"),
+        (["--albert_dir=/nowhere"], "/nowhere"),
+    ],
 )
 def test_changes_name_a_wrong_flag(arguments, named):
     with pytest.raises(UserError, match=named):

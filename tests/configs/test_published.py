@@ -8,7 +8,7 @@ import pytest
 
 from albert import configs
 from albert.configs import published
-from tests.support import cases, read_json
+from tests.support import read_json
 
 
 def config_of(name, **changes):
@@ -22,11 +22,11 @@ BASE_V2 = published.PublishedModel("base", ("albert_base_v2",))
 
 @pytest.mark.parametrize(
     "row, preset, values",
-    cases.values("""
-        race eval_accuracy test | albert_xxlarge_v1 | [86.5, 86.5]
-        lcqmc eval_accuracy dev | albert_zh_base    | [87.2, 86.4, 87.4]
-        xnli eval_accuracy dev  | albert_base_v2    | []
-    """),
+    [
+        ("race eval_accuracy test", "albert_xxlarge_v1", [86.5, 86.5]),
+        ("lcqmc eval_accuracy dev", "albert_zh_base", [87.2, 86.4, 87.4]),
+        ("xnli eval_accuracy dev", "albert_base_v2", []),
+    ],
 )
 def test_rows_by_task_metric_split_and_model(row, preset, values):
     assert [one.value for one in published.rows(*row.split()) if one.preset == preset] == values
@@ -46,15 +46,15 @@ def test_recognise_finds_preset(name):
 # Where a folder's name contradicts the sizes, these count.
 @pytest.mark.parametrize(
     "changes, places, presets",
-    cases.values("""
-        {"num_attention_heads": 6}        | []                                         | base_v2
-        {"hidden_dropout_prob": 0.1}      | ["/models/albert_base_v2", null]           | base_v2
-        {}                                | ["models/xlarge_v1"]                       | base_v2
-        {}                                | ["https://tfhub.dev/google/albert_base/1"] | base_v1
-        {"vocab_size": 8000}              | ["base_v2"]                                |
-        {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1} | [] | base_v1
-        {"embedding_layout": "albert_zh"} | []                                         |
-    """),
+    [
+        ({"num_attention_heads": 6}, [], "base_v2"),
+        ({"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1}, [], "base_v1"),
+        ({"hidden_dropout_prob": 0.1}, ["/models/albert_base_v2", None], "base_v2"),
+        ({}, ["models/xlarge_v1"], "base_v2"),
+        ({}, ["https://tfhub.dev/google/albert_base/1"], "base_v1"),
+        ({"vocab_size": 8000}, ["base_v2"], ""),
+        ({"embedding_layout": "albert_zh"}, [], ""),
+    ],
 )
 def test_recognise_finds_release_by_dropout_and_name(changes, places, presets):
     model = published.recognise(config_of("albert_base_v2", **changes), *places)

@@ -22,7 +22,6 @@ from albert.tasks.squad.task import Reader
 from albert.tasks.tagging.task import Tagger
 from albert.util.errors import UserError
 from tests.support import (
-    cases,
     fine_tuned_models,
     pretrained_models,
     read_json,
@@ -212,14 +211,14 @@ def test_to_huggingface_writes_what_transformers_reads(made):
 
 @pytest.mark.parametrize(
     "changes, flag, named",
-    cases.values(r"""
-        {"share_type": "attention"}                        | --head=auto | share_type
-        {"ln_type": "preln"}                               | --head=auto | ln_type
-        {"embedding_layout": "albert_zh"}                  | --head=auto | to_google_layout
-        {"num_hidden_layers": 18, "num_hidden_groups": 14} | --head=auto | 14 groups
-        {"max_position_embeddings": 96} | --head=auto | position_embeddings \[96, 8\]
-        {}                              | --head=question_answering | cls/squad/output_bias
-    """),
+    [
+        ({"share_type": "attention"}, "--head=auto", "share_type"),
+        ({"ln_type": "preln"}, "--head=auto", "ln_type"),
+        ({"embedding_layout": "albert_zh"}, "--head=auto", "to_google_layout"),
+        ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "--head=auto", "14 groups"),
+        ({"max_position_embeddings": 96}, "--head=auto", r"position_embeddings \[96, 8\]"),
+        ({}, "--head=question_answering", "cls/squad/output_bias"),
+    ],
 )
 def test_to_huggingface_refuses(changes, flag, named, made, tmp_path):
     source = tmp_path / "ours"
@@ -381,15 +380,15 @@ def test_cut_weights_are_named(theirs):
 
 @pytest.mark.parametrize(
     "changes, named",
-    cases.values(r"""
-        {"model_type": "bert"}                               | model_type
-        {"layer_norm_eps": 1e-5}                             | layer_norm_eps
-        {"hidden_act": "gelu"}                               | --approximate_gelu
-        {"num_hidden_layers": 18, "num_hidden_groups": 14}   | 18 layers in 14 groups
-        {"hidden_size": 17}                                  | config.json: hidden_size 17
-        {"architectures": ["AlbertForTokenClassification"]}  | classifier.weight
-        {"intermediate_size": 64}                            | ffn.weight \[64, 16\]
-    """),
+    [
+        ({"model_type": "bert"}, "model_type"),
+        ({"layer_norm_eps": 1e-5}, "layer_norm_eps"),
+        ({"hidden_act": "gelu"}, "--approximate_gelu"),
+        ({"num_hidden_layers": 18, "num_hidden_groups": 14}, "18 layers in 14 groups"),
+        ({"hidden_size": 17}, "config.json: hidden_size 17"),
+        ({"architectures": ["AlbertForTokenClassification"]}, "classifier.weight"),
+        ({"intermediate_size": 64}, r"ffn.weight \[64, 16\]"),
+    ],
 )
 def test_from_huggingface_refuses(changes, named, theirs):
     change_config(theirs, **changes)
@@ -407,42 +406,47 @@ def test_weight_without_counterpart_is_refused(name, tmp_path):
 
 
 def change_json(path, keys, value):
-    """Sets one value deep in a JSON file; `keys` has dots in between."""
-    *outer, last = [int(key) if key.isdigit() else key for key in keys.split(".")]
-    inner = content = read_json(path)
-    for key in outer:
+    """Sets one value deep in a JSON file."""
+    content = read_json(path)
+    inner = content
+    for key in keys[:-1]:
         inner = inner[key]
-    inner[last] = value
+    inner[keys[-1]] = value
     write_json(path, content)
 
 
 @pytest.mark.parametrize(
     "name, keys, value, named",
-    cases.values("""
-        config           | is_decoder              | true                 | is_decoder
-        config           | position_embedding_type | "relative_key"       | position_embedding_type
-        config           | new_setting             | 0                    | new_setting
-        tokenizer_config | remove_space            | false                | remove_space
-        tokenizer_config | cls_token               | {"content": "<s>"}   | cls_token
-        tokenizer_config | tokenizer_class         | "XLNetTokenizer"     | tokenizer_class
-        tokenizer_config | model_input_names       | ["input_ids"]        | model_input_names
-        tokenizer_config | do_lower_case           | false                | do_lower_case
-        tokenizer_config | keep_accents            | true                 | keep_accents
-        tokenizer_config | do_lower_case           | "no"                 | do_lower_case
-        tokenizer_config | new_setting             | 0                    | new_setting
-        tokenizer_config | added_tokens_decoder | {"400": {"content": "new", "special": true}} | new
-        tokenizer        | added_tokens.0 | {"content": "new", "special": true}  | new
-        tokenizer        | added_tokens.0 | {"content": "the", "special": false} | the
-        tokenizer        | normalizer     | {"type": "Precompiled"}              | charsmap
-        tokenizer        | pre_tokenizer           | null                 | tokenizer.json
-        tokenizer        | post_processor          | null                 | tokenizer.json
-        tokenizer        | model.byte_fallback     | true                 | byte_fallback
-        tokenizer        | model.vocab.9           | ["another", 0.0]     | vocab
-        tokenizer        | model.vocab             | null                 | vocab
-        tokenizer | normalizer.normalizers.0 | {"type": "Nmt"}           | Nmt
-        tokenizer | normalizer.normalizers.5.precompiled_charsmap | "AAAA"  | charsmap
-        tokenizer | pre_tokenizer.pretokenizers.1.prepend_scheme  | "never" | never
-    """),
+    [
+        ("config", ["is_decoder"], True, "is_decoder"),
+        ("config", ["position_embedding_type"], "relative_key", "position_embedding_type"),
+        ("config", ["new_setting"], 0, "new_setting"),
+        ("tokenizer_config", ["remove_space"], False, "remove_space"),
+        ("tokenizer_config", ["cls_token"], {"content": "<s>"}, "cls_token"),
+        ("tokenizer_config", ["tokenizer_class"], "XLNetTokenizer", "tokenizer_class"),
+        ("tokenizer_config", ["model_input_names"], ["input_ids"], "model_input_names"),
+        ("tokenizer_config", ["do_lower_case"], False, "do_lower_case"),
+        ("tokenizer_config", ["keep_accents"], True, "keep_accents"),
+        ("tokenizer_config", ["do_lower_case"], "no", "do_lower_case"),
+        ("tokenizer_config", ["new_setting"], 0, "new_setting"),
+        (
+            "tokenizer_config",
+            ["added_tokens_decoder"],
+            {"400": {"content": "new", "special": True}},
+            "new",
+        ),
+        ("tokenizer", ["added_tokens", 0], {"content": "new", "special": True}, "new"),
+        ("tokenizer", ["added_tokens", 0], {"content": "the", "special": False}, "the"),
+        ("tokenizer", ["normalizer", "normalizers", 0], {"type": "Nmt"}, "Nmt"),
+        ("tokenizer", ["normalizer", "normalizers", 5, "precompiled_charsmap"], "AAAA", "charsmap"),
+        ("tokenizer", ["normalizer"], {"type": "Precompiled"}, "charsmap"),
+        ("tokenizer", ["pre_tokenizer", "pretokenizers", 1, "prepend_scheme"], "never", "never"),
+        ("tokenizer", ["pre_tokenizer"], None, "tokenizer.json"),
+        ("tokenizer", ["post_processor"], None, "tokenizer.json"),
+        ("tokenizer", ["model", "byte_fallback"], True, "byte_fallback"),
+        ("tokenizer", ["model", "vocab", 9], ["another", 0.0], "vocab"),
+        ("tokenizer", ["model", "vocab"], None, "vocab"),
+    ],
 )
 def test_setting_that_changes_results_is_refused(name, keys, value, named, theirs):
     change_json(theirs / f"{name}.json", keys, value)
@@ -450,7 +454,7 @@ def test_setting_that_changes_results_is_refused(name, keys, value, named, their
 
 
 def test_given_case_wins(theirs, tmp_path):
-    change_json(theirs / "tokenizer_config.json", "do_lower_case", False)
+    change_json(theirs / "tokenizer_config.json", ["do_lower_case"], False)
     to_ours(theirs, tmp_path / "given", "--do_lower_case=false")
     assert read_json(tmp_path / "given" / "vocabulary.json")["do_lower_case"] is False
 
@@ -461,7 +465,7 @@ def test_named_vocabulary_keeps_the_settings_of_the_folder(tmp_path):
     to_theirs(write_classifier(tmp_path / "ours"), theirs)
     for name in ("spiece.model", "tokenizer.json"):
         (theirs / name).unlink()
-    change_json(theirs / "tokenizer_config.json", "do_lower_case", False)
+    change_json(theirs / "tokenizer_config.json", ["do_lower_case"], False)
     to_ours(theirs, tmp_path / "bare")
     assert "spm_model_file" not in read_json(tmp_path / "bare" / "classifier.json")
     flag = f"--spm_model_file={pretrained_models.VOCABULARY}"

@@ -14,7 +14,7 @@ from albert.models import pretrained
 from albert.models.inference import InferenceModel
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
-from tests.support import cases, pretrained_models
+from tests.support import pretrained_models
 
 TEXTS = ["the old man went home .", "a bird", ("the king", "his friend and a dog")]
 LENGTH = 24
@@ -78,13 +78,13 @@ def test_embedder_refuses_unknown_precision(encoder):
 
 @pytest.mark.parametrize(
     "pooling, layer, batch_size, named",
-    cases.values("""
-        max    | -1 | 8 | max
-        mean   | 3  | 8 | "3"
-        mean   | 0  | 8 | "0"
-        pooled | 1  | 8 | "1"
-        mean   | -1 | 0 | "0"
-    """),
+    [
+        ("max", -1, 8, "max"),
+        ("mean", 3, 8, "3"),
+        ("mean", 0, 8, "0"),
+        ("pooled", 1, 8, "1"),
+        ("mean", -1, 0, "0"),
+    ],
 )
 def test_embedder_refuses_wrong_option(encoder, pooling, layer, batch_size, named):
     with pytest.raises(UserError, match=named):

@@ -12,7 +12,7 @@ from albert import modeling
 from albert.data.packing import SEQUENCES
 from albert.data.record_format import Feature, FeatureSpec
 from albert.models import inference, network
-from tests.support import cases, damaged_files, graphs, pretrained_models
+from tests.support import damaged_files, graphs, pretrained_models
 
 
 def features(*rows):
@@ -39,11 +39,11 @@ def loaded_network(*arguments):
 
 @pytest.mark.parametrize(
     "padding, shapes",
-    cases.values("""
-        longest | [[2, 24], [2, 8], [1, 8]]
-        bucket  | [[2, 24], [3, 8]]
-        max     | [[2, 24], [2, 24], [1, 24]]
-    """),
+    [
+        ("longest", [[2, 24], [2, 8], [1, 8]]),
+        ("bucket", [[2, 24], [3, 8]]),
+        ("max", [[2, 24], [2, 24], [1, 24]]),
+    ],
 )
 def test_run_keeps_order_of_examples(padding, shapes):
     def build(inputs):

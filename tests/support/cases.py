@@ -1,8 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Test cases: tables whose cells are words or JSON, and cases of which most are slow."""
-
-import json
+"""Test cases: tables whose cells are all words, and cases of which most are slow."""
 
 import pytest
 
@@ -10,18 +8,6 @@ import pytest
 def table(text):
     """The rows of a text, whose cells have bars between them; "" for a cell that is left out."""
     return [tuple(map(str.strip, line.split("|"))) for line in text.strip().splitlines()]
-
-
-def values(text):
-    """The rows of a table whose cells are JSON; what is not JSON is a word."""
-    return [tuple(map(_value_of, row)) for row in table(text)]
-
-
-def _value_of(cell):
-    try:
-        return json.loads(cell)
-    except ValueError:
-        return cell
 
 
 def slow_but(quick, names):

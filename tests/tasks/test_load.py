@@ -20,8 +20,8 @@ from albert.tasks.race.task import RaceTask
 from albert.tasks.squad.task import SquadV1
 from albert.tasks.tagging.task import TaggingTask
 from albert.util.errors import UserError
-from tests.support import cases, pretrained_models, squad_models, write_json
 from tests.support import fine_tuned_models as models
+from tests.support import pretrained_models, squad_models, write_json
 
 slow = pytest.mark.slow
 
@@ -115,7 +115,7 @@ def places(model_dir, tmp_path_factory):
     names = ("absent", "empty", "encoder", *contents)
     return {
         "model": model_dir,
-        "nul": f"{model_dir}\0",
+        "model\0": f"{model_dir}\0",
         "bass_v2": "bass_v2",
         **{n: f"{folder}/{n}" for n in names},
     }
@@ -123,19 +123,19 @@ def places(model_dir, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "place, options, named",
-    cases.values("""
-        absent  | {}                                   | /absent
-        nul     | {}                                   | model
-        model   | {"checkpoint": 5}                    | '5'
-        bass_v2 | {}                                   | base_v2
-        empty   | {}                                   | ^(?!.*--albert_dir)
-        model   | {"batch_size": 0}                    | batch_size
-        model   | {"labels": "a,b", "early_exit": true} | early_exit, labels
-        model   | {"exit_patienc": 3}                  | exit_patience
-        model   | {"precision_name": "float8"}         | float8
-        model   | {"pooling": "mean"}                  | pooling
-        model   | {"exit_patience": 2}                 | early_exit
-    """),
+    [
+        ("absent", {}, "/absent"),
+        ("model\0", {}, "model"),
+        ("model", {"checkpoint": 5}, "'5'"),
+        ("bass_v2", {}, "base_v2"),
+        ("empty", {}, "^(?!.*--albert_dir)"),
+        ("model", {"batch_size": 0}, "batch_size"),
+        ("model", {"labels": "a,b", "early_exit": True}, "early_exit, labels"),
+        ("model", {"exit_patienc": 3}, "exit_patience"),
+        ("model", {"precision_name": "float8"}, "float8"),
+        ("model", {"pooling": "mean"}, "pooling"),
+        ("model", {"exit_patience": 2}, "early_exit"),
+    ],
 )
 def test_load_names_what_it_cannot_use(places, place, options, named):
     with pytest.raises(UserError, match=named):

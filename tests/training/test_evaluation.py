@@ -16,7 +16,7 @@ import tensorflow.compat.v1 as tf
 from albert.training import evaluation, run_files
 from albert.training.evaluation import Evaluation
 from albert.util import files
-from tests.support import cases, damaged_files, read_json, write_json
+from tests.support import damaged_files, read_json, write_json
 from tests.support.one_weight import save, weight_in
 
 BEST = "model.ckpt-best"
@@ -253,11 +253,11 @@ def test_evaluate_refuses_without_checkpoint_metric_or_ledger(tmp_path, content)
 
 @pytest.mark.parametrize(
     "rules, seen, end",
-    cases.values("""
-        {}                                      | ["100"]               | 0
-        {"wait_seconds": 30}                    | ["100", "200", "300"] | 60
-        {"wait_seconds": 30, "final_step": 200} | ["100", "200"]        | 10
-    """),
+    [
+        ({}, ["100"], 0.0),
+        ({"wait_seconds": 30}, ["100", "200", "300"], 60.0),
+        ({"wait_seconds": 30, "final_step": 200}, ["100", "200"], 10.0),
+    ],
 )
 def test_waiting_ends_with_final_step_or_time(tmp_path, monkeypatch, rules, seen, end):
     now, steps = [0.0], iter([[200], [], [300]])

@@ -76,13 +76,13 @@ def test_folder_of_another_task_is_refused(tmp_path):
 # int(3668 / 32 * 3) is 343; in the last, the learning rate never reaches its peak.
 @pytest.mark.parametrize(
     "changes, steps, warmup",
-    cases.values("""
-        {}                                                  | 1000 | 10
-        {"num_train_epochs": 3.0}                           | 343  | 10
-        {"num_train_epochs": 3.0, "warmup_proportion": 0.1} | 343  | 34
-        {"warmup_proportion": 0.0}                          | 1000 | 0
-        {"train_step": 10}                                  | 10   | 10
-    """),
+    [
+        ({}, 1000, 10),
+        ({"num_train_epochs": 3.0}, 343, 10),
+        ({"num_train_epochs": 3.0, "warmup_proportion": 0.1}, 343, 34),
+        ({"warmup_proportion": 0.0}, 1000, 0),
+        ({"train_step": 10}, 10, 10),
+    ],
 )
 def test_training_length_prefers_epochs_to_steps(changes, steps, warmup, caplog):
     assert training_length(squad_flags(**changes), 3668)[:2] == (steps, warmup)

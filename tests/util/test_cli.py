@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support import ROOT, cases
+from tests.support import ROOT
 
 SCRIPT = '''"""Says what the script is for."""
 
@@ -115,15 +115,15 @@ exec(os.environ["THEN"])
 # A sweep starts its runs with level 3.
 @pytest.mark.parametrize(
     "then, before, arguments, is_shown",
-    cases.values("""
-                              |                        |           | false
-                              |                        | --verbose | true
-                              | TF_CPP_MIN_LOG_LEVEL=1 |           | true
-                              | TF_CPP_MIN_LOG_LEVEL=3 |           | false
-        import no_such_module |                        |           | true
-        os.abort()            |                        |           | true
-        os._exit(3)           |                        |           | true
-    """),
+    [
+        ("", "", "", False),
+        ("", "", "--verbose", True),
+        ("", "TF_CPP_MIN_LOG_LEVEL=1", "", True),
+        ("", "TF_CPP_MIN_LOG_LEVEL=3", "", False),
+        ("import no_such_module", "", "", True),
+        ("os.abort()", "", "", True),
+        ("os._exit(3)", "", "", True),
+    ],
 )
 def test_native_lines_of_an_import_are_shown_where_it_fails(
     command, tmp_path, then, before, arguments, is_shown

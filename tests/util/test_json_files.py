@@ -10,7 +10,6 @@ import pytest
 
 from albert.util import json_files
 from albert.util.errors import UserError
-from tests.support import cases
 
 SCHEMA = {
     "count": range(3),
@@ -37,25 +36,25 @@ def test_value_that_fits_is_given(content):
 
 @pytest.mark.parametrize(
     "content, key",
-    cases.table(r"""
-        {"count": 3, "share": 1}                                   | count
-        {"count": "2", "share": 1}                                 | count
-        {"count": true, "share": 1}                                | count
-        {"count": 2}                                               | share
-        {"count": 2, "share": NaN}                                 | share
-        {"count": 2, "share": Infinity}                            | share
-        {"count": 2, "share": 1, "kind": "c"}                      | kind
-        {"count": 2, "share": 1, "digits": "7a"}                   | digits
-        {"count": 2, "share": 1, "pair": ["x"]}                    | pair
-        {"count": 2, "share": 1, "rows": [{"x": 1}, {"x": 1.0}]}   | rows\[1\]: x
-        {"count": 2, "share": 1, "other": 5}                       | other
-        {"count": 2, "share": 1, "any": "\ud800"}                  | file
-        []                                                         | file
-    """),
+    [
+        ({"count": 3, "share": 1}, "count"),
+        ({"count": "2", "share": 1}, "count"),
+        ({"count": True, "share": 1}, "count"),
+        ({"count": 2}, "share"),
+        ({"count": 2, "share": math.nan}, "share"),
+        ({"count": 2, "share": math.inf}, "share"),
+        ({"count": 2, "share": 1, "kind": "c"}, "kind"),
+        ({"count": 2, "share": 1, "digits": "7a"}, "digits"),
+        ({"count": 2, "share": 1, "pair": ["x"]}, "pair"),
+        ({"count": 2, "share": 1, "rows": [{"x": 1}, {"x": 1.0}]}, r"rows\[1\]: x"),
+        ({"count": 2, "share": 1, "other": 5}, "other"),
+        ({"count": 2, "share": 1, "any": "\ud800"}, "file"),
+        ([], "file"),
+    ],
 )
 def test_value_that_does_not_fit_is_named(content, key):
     with pytest.raises(UserError, match=rf"^file\b.*{key}" if key != "file" else "^file"):
-        json_files.parse(content, "file", SCHEMA)
+        json_files.parse(json.dumps(content), "file", SCHEMA)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from albert.util import stop_signals
-from tests.support import cases, processes
+from tests.support import processes
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
@@ -83,14 +83,14 @@ with stop_signals.handled():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "seconds, kind, signals, code, is_saved",
-    cases.values("""
-        0.3 |           | SIGTERM         | 143 | false
-        60  |           | SIGTERM SIGUSR1 | 143 | false
-        60  |           | SIGINT SIGINT   | 130 | false
-        0.3 | postponed | SIGTERM         | 143 | true
-        60  | postponed | SIGTERM SIGTERM | 143 | false
-        60  | postponed | SIGINT SIGINT   | 130 | false
-    """),
+    [
+        (0.3, "", "SIGTERM", 143, False),
+        (60, "", "SIGTERM SIGUSR1", 143, False),
+        (60, "", "SIGINT SIGINT", 130, False),
+        (0.3, "postponed", "SIGTERM", 143, True),
+        (60, "postponed", "SIGTERM SIGTERM", 143, False),
+        (60, "postponed", "SIGINT SIGINT", 130, False),
+    ],
 )
 def test_signal_ends_a_process_that_waits_in_c(seconds, kind, signals, code, is_saved):
     process = processes.start("-c", WAITING, str(seconds), kind, signals)

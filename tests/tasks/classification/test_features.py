@@ -17,7 +17,7 @@ from albert.tasks.classification.examples import InputExample
 from albert.tasks.classification.flags import ClassifierFlags
 from albert.tasks.classification.task import ClassifierTask
 from albert.training import fine_tuning
-from tests.support import FIXTURES, cases, graphs
+from tests.support import FIXTURES, graphs
 from tests.support.recorded import assert_checksum
 from tests.support.shared import (
     canonical_sha256,
@@ -180,16 +180,19 @@ def test_labels_are_numbered_once_for_all_examples():
     assert [record["label_ids"] for record in records] == [[1], [0]]
 
 
+LONG = ("a b c d e f g", None)
+
+
 @pytest.mark.parametrize(
     "truncation, texts, length, expected, is_cut",
-    cases.values("""
-        end       | ["a b c d e f g", null]  | 7 | ["abcde"]                      | 1
-        head_tail | ["a b c d e f g", null]  | 7 | ["abefg"]                      | 1
-        windows   | ["a b c d e f g", null]  | 7 | ["abcde", "cdefg"]             | 0
-        windows   | ["a b", "c d e f g"]     | 9 | ["ab[SEP]cdef", "ab[SEP]defg"] | 0
-        windows   | ["a b c d e", ""]        | 9 | ["abcde[SEP]"]                 | 0
-        windows   | ["a b c d e", "f g h i"] | 9 | ["abc[SEP]fgh", "cde[SEP]fgh"] | 1
-    """),
+    [
+        ("end", LONG, 7, ["abcde"], 1),
+        ("head_tail", LONG, 7, ["abefg"], 1),
+        ("windows", LONG, 7, ["abcde", "cdefg"], 0),
+        ("windows", ("a b", "c d e f g"), 9, ["ab[SEP]cdef", "ab[SEP]defg"], 0),
+        ("windows", ("a b c d e", ""), 9, ["abcde[SEP]"], 0),
+        ("windows", ("a b c d e", "f g h i"), 9, ["abc[SEP]fgh", "cde[SEP]fgh"], 1),
+    ],
 )
 def test_truncation_decides_what_is_kept_of_long_texts(truncation, texts, length, expected, is_cut):
     flags = ClassifierFlags(max_seq_length=length, truncation=truncation)

@@ -17,14 +17,7 @@ from albert.commands import predict
 from albert.tasks.classification import examples, registry
 from albert.tasks.classification import head as classification_head
 from albert.tasks.classification.task import Prediction
-from tests.support import (
-    cases,
-    classification_data,
-    graphs,
-    parquet_files,
-    read_json,
-    training_scripts,
-)
+from tests.support import classification_data, graphs, parquet_files, read_json, training_scripts
 from tests.support import fine_tuned_models as models
 
 LABELS = ("joy", "fear", "love it")
@@ -118,11 +111,11 @@ def test_wrong_labels_are_named(fields, text, named, tmp_path):
 
 @pytest.mark.parametrize(
     "fields, named",
-    cases.values("""
-        {"label_columns": ["joy", "fear", "love it"]} | --label_columns alone
-        {"labels": "regression"}                      | regression.*two
-        {"metric": "eval_accuracy"}                   | eval_accuracy.*micro_f1
-    """),
+    [
+        ({"label_columns": list(LABELS)}, "--label_columns alone"),
+        ({"labels": "regression"}, "regression.*two"),
+        ({"metric": "eval_accuracy"}, "eval_accuracy.*micro_f1"),
+    ],
 )
 def test_wrong_settings_are_named(fields, named):
     with pytest.raises(ValueError, match=named):

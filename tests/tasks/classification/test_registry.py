@@ -8,7 +8,7 @@ import pytest
 
 from albert.tasks.classification import registry, task_table
 from albert.training import metrics
-from tests.support import FIXTURES, cases, read_json
+from tests.support import FIXTURES, read_json
 from tests.support.shared import needs_shared, shared_path
 
 # Rows in the layouts that people have.
@@ -155,11 +155,11 @@ def test_custom_task_flags_override_its_file(tmp_path):
 
 @pytest.mark.parametrize(
     "metric, metrics, expected",
-    cases.table("""
-                    | recall,macro_f1          | macro_f1 eval_accuracy f1 recall_0 recall_a_f1
-        precision_0 | macro_f1                 | precision_0 eval_accuracy f1 macro_f1
-                    | recall_a_f1,matthew_corr | eval_accuracy f1 recall_a_f1 matthew_corr
-    """),
+    [
+        ("", "recall,macro_f1", "macro_f1 eval_accuracy f1 recall_0 recall_a_f1"),
+        ("precision_0", "macro_f1", "precision_0 eval_accuracy f1 macro_f1"),
+        ("", "recall_a_f1,matthew_corr", "eval_accuracy f1 recall_a_f1 matthew_corr"),
+    ],
 )
 def test_first_mean_f1_of_further_metrics_chooses_the_checkpoint(metric, metrics, expected):
     task = registry.get_task("MRPC")._replace(labels=("0", "a_f1"))
@@ -203,14 +203,14 @@ def test_custom_test_file_without_header(text, expected, tmp_path, caplog):
 # In the second, the label is a number.
 @pytest.mark.parametrize(
     "description, text, expected",
-    cases.values(r"""
-        {}                     | "text_a\ttext_b\tlabel\nA\tB\tyes\n"         | ["A", "B", "yes"]
-        {}                     | "sentence\tlabel\nA\t1\n"                    | ["A", null, "yes"]
-        {"labels": ["1", "0"]} | "text\tlabel\nA\t1\n"                        | ["A", null, "1"]
-        {"is_pair": false}     | "text\ttext_a\ttext_b\tlabel\n?\tA\tB\tno\n" | ["A", null, "no"]
-        {"labels": []}         | "text\tscore\nA\t2.5\n"                      | ["A", null, 2.5]
-        {"task": "mrpc", "labels": ["0", "1"]} | "x\ty\tz\ta\tb\n1\t\t\tA\tB\n" | ["A", "B", "1"]
-    """),
+    [
+        ({}, "text_a\ttext_b\tlabel\nA\tB\tyes\n", ["A", "B", "yes"]),
+        ({}, "sentence\tlabel\nA\t1\n", ["A", None, "yes"]),
+        ({"labels": ["1", "0"]}, "text\tlabel\nA\t1\n", ["A", None, "1"]),
+        ({"is_pair": False}, "text\ttext_a\ttext_b\tlabel\n?\tA\tB\tno\n", ["A", None, "no"]),
+        ({"labels": []}, "text\tscore\nA\t2.5\n", ["A", None, 2.5]),
+        ({"task": "mrpc", "labels": ["0", "1"]}, "x\ty\tz\ta\tb\n1\t\t\tA\tB\n", ["A", "B", "1"]),
+    ],
 )
 def test_described_task_reads_usual_columns(description, text, expected, tmp_path):
     content = {"task": "custom", "labels": ["no", "yes"], **description}

@@ -10,7 +10,7 @@ import pytest
 
 from albert.data import parquet
 from albert.tasks.classification import registry
-from tests.support import FIXTURES, cases, parquet_files, read_json
+from tests.support import FIXTURES, parquet_files, read_json
 
 FIRST, SECOND = ["He left.", "A bird", "x"], ["He  went. ", "été", "y"]
 FILES = read_json(FIXTURES / "task_files.json")
@@ -89,13 +89,13 @@ def test_parquet_names_an_unknown_label(tmp_path, label):
 
 @pytest.mark.parametrize(
     "names, labels, numbers, expected",
-    cases.values("""
-        ["neg", "pos"] | pos,neg    | [0, 1]     | ["neg", "pos"]
-        ["neg", "pos"] | "0,1"      | [0, 1]     | ["0", "1"]
-        ["1", "0"]     | "0,1"      | [0, 1]     | ["1", "0"]
-        ["neg", "pos"] | regression | [0, 1]     | [0.0, 1.0]
-        null           | "0,1"      | [0.0, 1.0] | ["0", "1"]
-    """),
+    [
+        (["neg", "pos"], "pos,neg", [0, 1], ["neg", "pos"]),
+        (["neg", "pos"], "0,1", [0, 1], ["0", "1"]),
+        (["1", "0"], "0,1", [0, 1], ["1", "0"]),
+        (["neg", "pos"], "regression", [0, 1], [0.0, 1.0]),
+        (None, "0,1", [0.0, 1.0], ["0", "1"]),
+    ],
 )
 def test_parquet_label_names(names, labels, numbers, expected, tmp_path):
     write(tmp_path / "train.parquet", {"q": ["a", "b"], "label": numbers}, names)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from albert.tasks.race import choice_rows
-from tests.support import cases, parquet_files
+from tests.support import parquet_files
 
 COPA = {
     "premise": "It rained.",
@@ -69,22 +69,21 @@ def test_each_layout_is_read(row, context, endings, label, tmp_path):
         assert len(example.options) == len(example.endings)
 
 
-# A text beats a letter.
 @pytest.mark.parametrize(
     "label, choices, expected",
-    cases.values("""
-        0    | ["a", "b"]                | 0
-        "B"  | ["a", "b"]                | 1
-        "b"  | ["a", "b"]                | 1
-        "A"  | ["B", "A"]                | 1
-        "A"  | ["a", "a"]                | 0
-        "E"  | ["v", "w", "x", "y", "z"] | 4
-        "1"  | ["a", "b"]                | 1
-        "1"  | ["1", "2"]                | 0
-        null | ["a", "b"]                | null
-        -1   | ["a", "b"]                | null
-        ""   | ["a", "b"]                | null
-    """),
+    [
+        (0, ["a", "b"], 0),
+        ("B", ["a", "b"], 1),
+        ("b", ["a", "b"], 1),
+        ("A", ["B", "A"], 1),  # a text beats a letter
+        ("A", ["a", "a"], 0),
+        ("E", list("vwxyz"), 4),
+        ("1", ["a", "b"], 1),
+        ("1", ["1", "2"], 0),
+        (None, ["a", "b"], None),
+        (-1, ["a", "b"], None),
+        ("", ["a", "b"], None),
+    ],
 )
 def test_label_is_an_index_a_letter_or_a_text(label, choices, expected):
     row = {"question": "Who?", "choices": choices, "label": label}
@@ -93,21 +92,21 @@ def test_label_is_an_index_a_letter_or_a_text(label, choices, expected):
 
 @pytest.mark.parametrize(
     "change, words",
-    cases.values("""
-        {"label": 2}                             | label 2
-        {"label": "C"}                           | 'C'
-        {"label": "they"}                        | 'they'
-        {"label": true}                          | label
-        {"label": null}                          | label
-        {"choices": ["he"]}                      | choices
-        {"choices": "he"}                        | choices
-        {"question": null}                       | question
-        {"context": 1}                           | context
-        {"choices": ["a", "a"], "label": "a"}    | 'a'
-        {"choices": {"label": ["A", "B"]}}       | text
-        {"documents": ["a"]}                     | questions
-        {"documents": ["a"], "questions": {"question": ["b", "c"], "answer": ["d"]}} | length
-    """),
+    [
+        ({"label": 2}, "label 2"),
+        ({"label": "C"}, "'C'"),
+        ({"label": "they"}, "'they'"),
+        ({"label": True}, "label"),
+        ({"label": None}, "label"),
+        ({"choices": ["he"]}, "choices"),
+        ({"choices": "he"}, "choices"),
+        ({"question": None}, "question"),
+        ({"context": 1}, "context"),
+        ({"choices": ["a", "a"], "label": "a"}, "'a'"),
+        ({"choices": {"label": ["A", "B"]}}, "text"),
+        ({"documents": ["a"]}, "questions"),
+        ({"documents": ["a"], "questions": {"question": ["b", "c"], "answer": ["d"]}}, "length"),
+    ],
 )
 def test_wrong_row_is_named_with_its_line(change, words, tmp_path):
     path = write(tmp_path / "a.jsonl", OWN, {**OWN, **change})

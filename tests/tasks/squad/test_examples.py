@@ -8,7 +8,7 @@ import json
 import pytest
 
 from albert.tasks.squad import examples as squad_examples
-from tests.support import cases, parquet_files
+from tests.support import parquet_files
 from tests.support.squad_data import paragraph, question, write_squad
 
 TOWN = "The old town lies by the river. The river is cold."
@@ -110,14 +110,7 @@ def test_read_squad_examples_with_bom_and_number_ids(tmp_path):
 
 @pytest.mark.parametrize(
     "answer, start",
-    cases.values("""
-        town | 6
-        old  | -46
-        x    | -1
-        old  | 4000
-             | 4
-        Old  | 4
-    """),
+    [("town", 6), ("old", -46), ("x", -1), ("old", 4000), ("", 4), ("Old", 4)],
 )
 def test_misaligned_answer_is_refused(tmp_path, answer, start):
     with pytest.raises(ValueError, match="--max_misaligned_answers"):
@@ -151,30 +144,29 @@ def test_misaligned_answers_are_dropped_up_to_a_share(tmp_path):
 @pytest.mark.parametrize(
     "content, named",
     [
-        *cases.table(r"""
-            {"data": ["text"]}                                    | data\[0\]
-            {"data": []}                                          |
-            [{"context_text": "a", "qas": [{"query_text": "b"}]}] | context.*paragraphs
-            {"id": "a", "question": "b"}                          | 'a': context.*paragraphs
-        """),
+        ({"data": ["text"]}, r"data\[0\]"),
+        ({"data": []}, ""),
+        ([{"context_text": "a", "qas": [{"query_text": "b"}]}], "context.*paragraphs"),
+        ({"id": "a", "question": "b"}, "'a': context.*paragraphs"),
         ('{"id": "a", "question": "b"}\n{"id"', "line 2"),
     ],
 )
 def test_read_squad_examples_names_the_file(tmp_path, content, named):
-    (tmp_path / "squad.json").write_text(content)
+    text = content if isinstance(content, str) else json.dumps(content)
+    (tmp_path / "squad.json").write_text(text)
     with pytest.raises(ValueError, match=f"squad.json.*{named}"):
         squad_examples.read_squad_examples(f"{tmp_path}/squad.json", is_training=False)
 
 
 @pytest.mark.parametrize(
     "changes, named",
-    cases.values("""
-        {"id": null}                                           | id
-        {"answers": []}                                        | 'r'
-        {"answers": [{"text": "old", "answer_start": "four"}]} | 'r'
-        {"answers": ["old"]}                                   | 'r': answers.*paragraphs
-        {"answers": {"text": [], "answer_start": [4]}}         | 'r'.*paragraphs
-    """),
+    [
+        ({"id": None}, "id"),
+        ({"answers": []}, "'r'"),
+        ({"answers": [{"text": "old", "answer_start": "four"}]}, "'r'"),
+        ({"answers": ["old"]}, "'r': answers.*paragraphs"),
+        ({"answers": {"text": [], "answer_start": [4]}}, "'r'.*paragraphs"),
+    ],
 )
 def test_read_squad_examples_names_file_and_question(tmp_path, changes, named):
     with pytest.raises(ValueError, match=f"squad.json.*{named}"):

@@ -10,7 +10,6 @@ from albert.tasks.squad import task as squad_task
 from albert.tasks.squad.examples import SquadExample
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
-from tests.support import cases
 from tests.support.squad_data import sentencepiece, wordpiece
 
 TEN = "a b c d e f g h i j"  # ten tokens of one letter in WordPiece
@@ -86,20 +85,20 @@ def _covering(tokenizer, text, answer):
 @every_tokenizer
 @pytest.mark.parametrize(
     "text, answer",
-    cases.values(r"""
-        The old town lies by the river.                             | river.
-        "It  is\t\tforty   two\n now "                              | forty   two
-        "Caf\u00e9 Zo\u00eb sold cr\u00e8me br\u00fbl\u00e9e."      | "cr\u00e8me br\u00fbl\u00e9e"
-        "We say e\u0301te\u0301 in France."                         | "e\u0301te\u0301"
-        "We laughed \ud83d\ude00 a lot."                            | "\ud83d\ude00"
-        "The flag \ud83c\udde9\ud83c\uddea and more."               | "\ud83c\udde9\ud83c\uddea"
-        "He lives in \u5317\u4eac now."                             | "\u5317\u4eac"
-        "\u05e9\u05dc\u05d5\u05dd \u05dc\u05da \u05e2\u05d9\u05e8." | "\u05dc\u05da"
-        "An area of 25\u33a1 there."                                | "25\u33a1"
-        Tests: 1,000,000, 3, and 45, failed.                        | 1,000,000, 3, and 45,
-        "a soft\u00adhyphen b"                                      | "soft\u00adhyphen"
-        The counterrevolutionaries.                                 | revolution
-    """),
+    [
+        ("The old town lies by the river.", "river."),
+        ("It  is\t\tforty   two\n now ", "forty   two"),
+        ("Caf\u00e9 Zo\u00eb sold cr\u00e8me br\u00fbl\u00e9e.", "cr\u00e8me br\u00fbl\u00e9e"),
+        ("We say e\u0301te\u0301 in France.", "e\u0301te\u0301"),
+        ("We laughed \U0001f600 a lot.", "\U0001f600"),
+        ("The flag \U0001f1e9\U0001f1ea and more.", "\U0001f1e9\U0001f1ea"),
+        ("He lives in \u5317\u4eac now.", "\u5317\u4eac"),
+        ("\u05e9\u05dc\u05d5\u05dd \u05dc\u05da \u05e2\u05d9\u05e8.", "\u05dc\u05da"),
+        ("An area of 25\u33a1 there.", "25\u33a1"),
+        ("Tests: 1,000,000, 3, and 45, failed.", "1,000,000, 3, and 45,"),
+        ("a soft\u00adhyphen b", "soft\u00adhyphen"),
+        ("The counterrevolutionaries.", "revolution"),
+    ],
 )
 def test_answer_tokens_cover_the_answer(tokenizer, text, answer):
     shown = _covering(tokenizer, text, answer)
@@ -186,15 +185,15 @@ def test_answer_in_several_windows(example, impossible):
         assert feature.tokens[start : end + 1] == expected
 
 
-# In the last, two windows of lengths so different that a hundredth of them decides.
 @pytest.mark.parametrize(
     "tokens, room, stride, counts",
-    cases.values("""
-        65  | 40  | 20  | [30, 20, 15]
-        40  | 9   | 9   | [9, 9, 9, 9, 4]
-        7   | 9   | 2   | [7]
-        350 | 300 | 200 | [251, 99]
-    """),
+    # In the last, two windows of lengths so different that a hundredth of them decides.
+    [
+        (65, 40, 20, [30, 20, 15]),
+        (40, 9, 9, [9, 9, 9, 9, 4]),
+        (7, 9, 2, [7]),
+        (350, 300, 200, [251, 99]),
+    ],
 )
 def test_maximal_context_in_one_window(tokens, room, stride, counts):
     features = _convert([_example("a " * tokens)], length=room + 5, stride=stride)
