@@ -17,7 +17,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.runtimes import hub_module as hub
-from albert.util.errors import UserError
+from albert.util import UserError
 
 # The initializer_range of heads. The published scripts do not use the configuration's value either.
 HEAD_INITIALIZER_RANGE = 0.02

@@ -25,7 +25,7 @@ from albert.configs.model_config import (
 )
 from albert.ops import fused, plain
 from albert.ops.plain import Dense, Norm, gelu
-from albert.util.errors import UserError
+from albert.util import UserError
 
 _ACTIVATIONS: Dict[str, Any] = dict.fromkeys(ACTIVATIONS, gelu)
 _ACTIVATIONS.update(linear=None, relu=tf.nn.relu, tanh=tf.tanh)

@@ -20,8 +20,7 @@ from sklearn.utils import multiclass, validation
 
 import albert
 from albert.tasks.classification.examples import label_spellings, label_text
-from albert.util import cli
-from albert.util.errors import UserError
+from albert.util import UserError, cli
 
 
 class _AlbertEstimator(base.BaseEstimator):

@@ -29,8 +29,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 
 import sentencepiece as spm
 
-from albert.util import files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, log
 
 Text = Union[str, bytes]  # bytes are UTF-8
 

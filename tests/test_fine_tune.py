@@ -15,9 +15,8 @@ from albert import run_classifier
 from albert.tasks.classification.task import ClassifierTask, PublishedTask
 from albert.tasks.race.task import RaceTask
 from albert.training import evaluation, labelled_data
-from albert.util import files
+from albert.util import UserError, files
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import (
     classification_data,
     notebooks,

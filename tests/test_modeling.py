@@ -10,7 +10,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.ops import fused, plain
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import graphs, model_outputs, write_json
 
 BATCH, LENGTH = 3, 12

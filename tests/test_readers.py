@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import fuzz, readers
 
 # Values that may also be of another type, by the last key.

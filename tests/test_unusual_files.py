@@ -17,8 +17,7 @@ from albert.pretraining_data.flags import JobFlags
 from albert.tasks.classification import registry
 from albert.tasks.squad import examples as squad_examples
 from albert.tasks.tagging import examples
-from albert.util import files, flags
-from albert.util.errors import UserError
+from albert.util import UserError, files, flags
 from tests.support import graphs, parquet_files
 from tests.support.classification_data import texts_in
 from tests.support.damaged_files import small_disk

@@ -19,8 +19,7 @@ import time
 from typing import List, Tuple
 
 from albert.configs.shared_flags import TokenizerFlags
-from albert.util import cli, wording
-from albert.util.errors import UserError
+from albert.util import UserError, cli, wording
 from albert.util.flags import flag
 
 # A checkpoint of xxlarge with LAMB's slots is 2.7 GB. Training writes a new checkpoint before it

@@ -17,8 +17,7 @@ from typing import Optional
 
 from albert.downloads import data_set_table
 from albert.downloads.flags import TransferFlags
-from albert.util import cli, log
-from albert.util.errors import UserError
+from albert.util import UserError, cli, log
 from albert.util.flags import flag
 
 

@@ -16,8 +16,7 @@ from typing import Optional
 
 from albert.downloads.flags import TransferFlags
 from albert.models.flags import CACHE_DIR, RELEASES, find_release
-from albert.util import cli
-from albert.util.errors import UserError
+from albert.util import UserError, cli
 from albert.util.flags import flag
 
 

@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 
 from albert.configs.shared_flags import EncoderFlags, output_flag
 from albert.models.flags import LAST_LAYER, POOLINGS, TextFlags
-from albert.util import cli, files, log
-from albert.util.errors import UserError
+from albert.util import UserError, cli, files, log
 
 _DIGITS = 7  # of a float32
 

@@ -17,8 +17,7 @@ from typing import Any, Iterable, List, Optional, Sequence
 
 from albert.configs.shared_flags import EncoderFlags, data_flag, output_flag
 from albert.models.flags import TextFlags
-from albert.util import cli
-from albert.util.errors import UserError
+from albert.util import UserError, cli
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,8 +22,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from albert import configs
 from albert.configs import model_config, published
 from albert.configs.shared_flags import MemoryFlags
-from albert.util import cli, wording
-from albert.util.errors import UserError
+from albert.util import UserError, cli, wording
 from albert.util.flags import flag
 
 # Task -> sequences per example.

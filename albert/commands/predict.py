@@ -27,8 +27,7 @@ from typing import Any, Collection, Dict, List, Mapping, Optional, Sequence
 from albert.configs.shared_flags import data_flag, model_flag, output_flag
 from albert.models.flags import TextFlags
 from albert.tasks.classification.flags import DecodingFlags
-from albert.util import cli, files, log
-from albert.util.errors import UserError
+from albert.util import UserError, cli, files, log
 
 _DIALECTS: Dict[str, Dict[str, Any]] = {
     "csv": {},

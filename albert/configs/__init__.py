@@ -15,8 +15,7 @@ different numbers of heads.
 import pathlib
 from typing import List
 
-from albert.util import wording
-from albert.util.errors import UserError
+from albert.util import UserError, wording
 
 _FOLDER = pathlib.Path(__file__).resolve().parent
 

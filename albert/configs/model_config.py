@@ -8,8 +8,7 @@ import numbers
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from albert.configs.shared_flags import EncoderFlags
-from albert.util import files, json_files, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, wording
 
 # The keys that choose a variant of the model, and their values. The first is Google's ALBERT.
 VARIANTS = {

@@ -7,7 +7,7 @@ import functools
 import os
 from typing import Optional
 
-from albert.util.errors import UserError
+from albert.util import UserError
 from albert.util.flags import BELOW_ONE, LARGEST, SMALLEST, WITHOUT_EFFECT, BaseFlags, flag
 
 OPTIMIZERS = ("lamb", "adamw")

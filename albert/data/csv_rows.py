@@ -5,7 +5,7 @@
 import csv
 from typing import Iterable, Iterator, List, Sequence, Tuple
 
-from albert.util.errors import UserError
+from albert.util import UserError
 
 ENDING = ".csv"
 _LONGEST_CELL = 2**31 - 1  # characters; a document may exceed Python's default limit of 131,072

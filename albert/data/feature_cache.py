@@ -28,8 +28,7 @@ import numpy as np
 
 from albert.data import record_files
 from albert.data.record_format import FeatureSpec
-from albert.util import files, log, parallel, progress, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, parallel, progress, provenance
 
 _CHUNK_ITEMS = 128  # items per task of a worker
 _DIGITS = 8  # digits of the fingerprint's hash in a file's name

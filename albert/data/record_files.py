@@ -25,8 +25,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import google_crc32c
 
-from albert.util import files, json_files, log, parallel, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, log, parallel, provenance
 
 FORMAT_VERSION = 1
 NOT_THERE = "the file does not exist"

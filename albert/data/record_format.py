@@ -30,7 +30,7 @@ from google.protobuf import message
 
 from albert.data import record_files
 from albert.data.records import encode_examples
-from albert.util.errors import UserError
+from albert.util import UserError
 
 _ROWS_TOGETHER = 256  # rows to encode at a time
 

@@ -29,8 +29,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
 from albert.data.record_format import FeatureSpec
-from albert.util import parallel
-from albert.util.errors import UserError
+from albert.util import UserError, parallel
 
 
 class InputShard(NamedTuple):

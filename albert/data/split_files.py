@@ -11,8 +11,7 @@ from typing import Container, List
 
 from albert.configs.shared_flags import SplitFileFlags
 from albert.data import parquet
-from albert.util import files
-from albert.util.errors import UserError
+from albert.util import UserError, files
 
 _NAMES = {
     "train": {"train", "training"},

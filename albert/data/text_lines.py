@@ -16,8 +16,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Te
 import tensorflow.compat.v1 as tf
 
 from albert.data import csv_rows, parquet
-from albert.util import files, json_files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, log
 
 STANDARD = "-"
 _GROUP_BYTES = 1 << 16  # the most to read, and to answer, at a time

@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from typing import Any, Callable, Iterator, List, Tuple
 
-from albert.util.errors import UserError
+from albert.util import UserError
 
 # An archive that unpacks to more than this many times its size may be an attack on the disk.
 _MAX_GROWTH = 50

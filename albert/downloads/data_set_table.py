@@ -15,8 +15,7 @@ import shlex
 from typing import Container, List, NamedTuple, Sequence
 
 from albert.downloads.flags import Source
-from albert.util import wording
-from albert.util.errors import UserError
+from albert.util import UserError, wording
 
 
 class DataSet(NamedTuple):

@@ -12,7 +12,7 @@ from typing import List
 from albert.downloads import archives, verified_cache
 from albert.downloads.data_set_table import DataSet
 from albert.downloads.flags import USUAL, TransferFlags
-from albert.util.errors import UserError
+from albert.util import UserError
 
 _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
 

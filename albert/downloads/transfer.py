@@ -14,8 +14,7 @@ import time
 from typing import Any
 
 from albert.downloads.flags import TransferFlags
-from albert.util import files, json_files, log, progress
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, log, progress
 
 CHUNK_BYTES = 1 << 16  # If a connection breaks, at most this much is lost.
 PAUSES = (1, 2, 4, 8, 15, 30)  # seconds before each new attempt

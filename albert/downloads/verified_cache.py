@@ -17,8 +17,7 @@ from typing import Any, Callable, Dict, List, Sequence
 
 from albert.downloads import transfer
 from albert.downloads.flags import USUAL, Source, TransferFlags
-from albert.util import files, folder_lock, json_files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, folder_lock, json_files, log
 
 _threads = threading.Lock()  # folder_lock does not exclude other threads of this process
 

@@ -11,7 +11,7 @@ from albert.formats import checkpoints, model_folder, variable_names
 from albert.formats.checkpoints import Entry, Values
 from albert.formats.model_vocabulary import Vocabulary
 from albert.formats.variable_names import Report
-from albert.util.errors import UserError
+from albert.util import UserError
 
 _TABLE = "bert/embeddings/word_embeddings"
 

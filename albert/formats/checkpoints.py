@@ -16,8 +16,7 @@ import tensorflow.compat.v1 as tf
 from albert import optimization
 from albert.formats import model_paths
 from albert.runtimes import compat
-from albert.util import files, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, wording
 
 # Optimizer slots of each variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")

@@ -19,8 +19,7 @@ from albert.data.packing import SEQUENCES, Arrays, pack
 from albert.formats import onnx, tflite, warm_start
 from albert.formats.warm_start import Tensors
 from albert.runtimes import compat
-from albert.util import files, json_files
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files
 
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 EXAMPLE_NAME = "example.json"

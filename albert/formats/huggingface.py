@@ -31,8 +31,7 @@ from albert.formats.variable_names import (
     THEIR_MAPPING,
     Report,
 )
-from albert.util import files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, log
 
 # Head -> parts to convert besides encoder and pooler. `auto` takes the first head that fits.
 _MULTI_LABEL = "multi_label_classification"  # a problem_type

@@ -21,8 +21,7 @@ import tensorflow.compat.v1 as tf
 from albert.configs import model_config
 from albert.formats.checkpoints import Values
 from albert.formats.variable_names import huggingface_groups
-from albert.util import files, json_files
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files
 
 CONFIG_NAME = "config.json"
 _WEIGHTS_NAME = "model.safetensors"

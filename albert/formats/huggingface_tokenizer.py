@@ -25,8 +25,7 @@ from albert import tokenization
 from albert.formats import huggingface_files
 from albert.formats.flags import ConversionFlags
 from albert.formats.model_vocabulary import Vocabulary
-from albert.util import files, json_files
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files
 
 _NAMES = {"spm_model_file": "spiece.model", "vocab_file": "vocab.txt"}
 _CONFIG_NAME = "tokenizer_config.json"

@@ -15,8 +15,7 @@ from albert.formats.flags import CONFIG_NAME
 from albert.formats.model_paths import BEST_CHECKPOINT
 from albert.formats.model_vocabulary import Vocabulary
 from albert.formats.warm_start import Tensors
-from albert.util import files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, log
 
 
 class PretrainedModel(NamedTuple):

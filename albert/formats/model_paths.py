@@ -15,8 +15,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 from albert.formats import model_vocabulary
 from albert.formats.flags import CONFIG_NAME, SPM_MODEL_NAME
-from albert.util import files, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, wording
 
 BEST_CHECKPOINT = "model.ckpt-best"
 _PATTERN = re.compile(r"[*?[\\]")

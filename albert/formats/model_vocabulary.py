@@ -16,8 +16,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 from albert import tokenization
 from albert.configs.model_config import AlbertConfig
 from albert.configs.shared_flags import TokenizerFlags
-from albert.util import files, json_files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, log
 
 RECORD_NAME = "vocabulary.json"
 # Flag of a vocabulary -> ending of its file name.

@@ -14,8 +14,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data.packing import Arrays
 from albert.formats.warm_start import Tensors
-from albert.util import parallel
-from albert.util.errors import UserError
+from albert.util import UserError, parallel
 
 HOW_TO_INSTALL = "needs tf2onnx and onnxruntime. Run: pip install 'albert-tf[onnx]'."
 _OPSET = 13  # needs ONNX Runtime 1.10 or later

@@ -16,8 +16,7 @@ import tensorflow.compat.v1 as tf
 from albert.data.packing import Arrays
 from albert.formats.warm_start import Tensors
 from albert.runtimes import compat
-from albert.util import parallel
-from albert.util.errors import UserError
+from albert.util import UserError, parallel
 
 
 def convert(

@@ -11,8 +11,7 @@ from typing import NamedTuple, Optional
 
 from albert.configs.shared_flags import PRECISIONS, data_flag, output_flag, speed_flag
 from albert.formats.flags import SPM_MODEL_NAME
-from albert.util import wording
-from albert.util.errors import UserError
+from albert.util import UserError, wording
 from albert.util.flags import BaseFlags, describe
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # Google's models

@@ -22,8 +22,7 @@ from albert.data import feature_cache
 from albert.data.packing import SEQUENCES, Arrays
 from albert.data.record_format import FeatureSpec
 from albert.models.network import Network, check_finite, joined
-from albert.util import log, parallel
-from albert.util.errors import UserError
+from albert.util import UserError, log, parallel
 
 POOL = 4096  # records to encode together, and to sort by length
 

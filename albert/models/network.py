@@ -21,7 +21,7 @@ from albert import modeling
 from albert.data.packing import Arrays
 from albert.formats import exported, warm_start
 from albert.runtimes import compat
-from albert.util.errors import UserError
+from albert.util import UserError
 
 LOWEST = -1e30  # a float32 logit below all others
 _LENGTH_STEP = 8  # batches are padded to a multiple of this

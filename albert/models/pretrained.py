@@ -29,9 +29,8 @@ from albert.formats.warm_start import Tensors
 from albert.models import inference, released
 from albert.models.flags import LAST_LAYER
 from albert.models.inference import Outputs
+from albert.util import UserError, log
 from albert.util import flags as flags_lib
-from albert.util import log
-from albert.util.errors import UserError
 from albert.util.flags import BaseFlags
 
 MASK = "[MASK]"

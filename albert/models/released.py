@@ -25,8 +25,7 @@ from albert.models.flags import (
     Release,
     find_release,
 )
-from albert.util import files
-from albert.util.errors import UserError
+from albert.util import UserError, files
 from albert.util.flags import AnyFlags
 
 

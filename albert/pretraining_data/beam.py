@@ -18,8 +18,7 @@ from albert.pretraining_data import documents as text_documents
 from albert.pretraining_data.documents import TextBlock, TextRange
 from albert.pretraining_data.flags import BeamFlags
 from albert.pretraining_data.instances import InstanceMaker, total
-from albert.util import files, log, parallel, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, parallel, provenance
 
 _SCRIPT = "create_pretraining_data_beam"
 _RANGE_BYTES = 1 << 24  # bytes of text that a worker reads at a time

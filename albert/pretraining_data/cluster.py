@@ -32,9 +32,8 @@ from albert.pretraining_data.instances import (
     keyed_records,
     prepare,
 )
-from albert.util import files, json_files, log, parallel, provenance
+from albert.util import UserError, files, json_files, log, parallel, provenance
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 COUNTS = -1  # marks counts, in place of the number of a shard
 

@@ -42,8 +42,7 @@ from typing import (
 
 from albert.data import record_files
 from albert.pretraining_data.flags import TEXT_FIELD, DataFlags
-from albert.util import files, json_files, parallel
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, parallel
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has this size

@@ -23,9 +23,8 @@ from albert.pretraining_data import masking, random_keys, words
 from albert.pretraining_data import pairs as segment_pairs
 from albert.pretraining_data.flags import DataFlags, RecordFlags
 from albert.pretraining_data.sentences import split_sentences
-from albert.util import files, log
+from albert.util import UserError, files, log
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 FORMAT = 2  # raise it if the records change although the flags are the same
 

@@ -40,8 +40,16 @@ from albert.pretraining_data.instances import (
     prepare,
     total,
 )
-from albert.util import files, folder_lock, json_files, log, parallel, progress, provenance
-from albert.util.errors import UserError
+from albert.util import (
+    UserError,
+    files,
+    folder_lock,
+    json_files,
+    log,
+    parallel,
+    progress,
+    provenance,
+)
 
 _MAKER = "create_pretraining_data"
 _BUCKET_BYTES = 1 << 24  # size of the records that the shuffle holds in memory

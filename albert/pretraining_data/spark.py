@@ -16,8 +16,7 @@ from pyspark import Broadcast, sql
 from albert.pretraining_data import cluster, documents
 from albert.pretraining_data.flags import SparkFlags
 from albert.pretraining_data.instances import Counts, InstanceMaker, check_counts, total
-from albert.util import files, parallel, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, parallel, provenance
 
 _FILE_BYTES = 2**31 - 1  # the largest file that Spark reads as one value
 

@@ -20,8 +20,7 @@ import sentencepiece as spm
 from albert import tokenization
 from albert.pretraining_data import documents
 from albert.pretraining_data.flags import VocabularyFlags
-from albert.util import files, log, progress, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, progress, wording
 
 _RECIPE = {
     "model_type": "unigram",

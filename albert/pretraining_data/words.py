@@ -19,8 +19,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 import numpy as np
 
 from albert import tokenization
-from albert.util import files, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, provenance
 
 # ------------------------------------------------------------------------------------ Chinese words
 

@@ -13,8 +13,7 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import message as protobuf
 from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 
-from albert.util import files
-from albert.util.errors import UserError
+from albert.util import UserError, files
 
 VOCABULARY_SIGNATURE = "tokenization_info"
 

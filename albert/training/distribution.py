@@ -25,8 +25,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.configs.shared_flags import TrainingFlags
 from albert.runtimes import compat
-from albert.util import json_files, log, stop_signals
-from albert.util.errors import UserError
+from albert.util import UserError, json_files, log, stop_signals
 
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
 

@@ -42,8 +42,7 @@ from albert.training.run_files import (
     read_ledger,
     read_results,
 )
-from albert.util import files, folder_lock, json_files, log, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, folder_lock, json_files, log, provenance
 
 _SINGLE = {"checkpoint": (str, None), "identity": IDENTITY_SCHEMA, **METRICS_SCHEMA}
 _POLL_SECONDS = 10.0

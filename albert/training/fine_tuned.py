@@ -27,9 +27,8 @@ from albert.formats import (
 from albert.models import inference, released
 from albert.training import evaluation, labelled_data
 from albert.training.task import Task
-from albert.util import files, json_files, provenance
+from albert.util import UserError, files, json_files, provenance
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 # Flags of training that a model in memory uses too.
 _HEARD_IN_MEMORY = {

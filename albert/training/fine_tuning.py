@@ -36,9 +36,8 @@ from albert.training.program import FineTuningProgram, training_length
 from albert.training.run_files import CONFUSION_NAME, SUMMARY_NAME, read_summary
 from albert.training.task import Outputs, Task
 from albert.training.workflow import Outcome
-from albert.util import files, log, progress, provenance
+from albert.util import UserError, files, log, progress, provenance
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 

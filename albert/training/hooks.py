@@ -22,8 +22,7 @@ from albert.formats import checkpoints, model_paths
 from albert.runtimes import compat
 from albert.training import distribution, evaluation, origin
 from albert.training.run_files import CURVE_NAME, read_curve
-from albert.util import files, log, progress, stop_signals
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, progress, stop_signals
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0

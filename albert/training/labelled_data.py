@@ -14,9 +14,8 @@ from typing import Any, Dict, Iterable, List, Mapping, Sequence, Tuple, Type
 
 from albert.configs.shared_flags import FineTuningFlags, TaskFlags
 from albert.training.task import Task
-from albert.util import files
+from albert.util import UserError, files
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 _FOLDER = "data"  # in --output_dir
 

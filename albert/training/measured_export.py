@@ -24,9 +24,8 @@ from albert.models import pretrained, text_files
 from albert.models.flags import TextFlags
 from albert.training import fine_tuned, labelled_data
 from albert.training.run_files import LOSSES
-from albert.util import files, wording
+from albert.util import UserError, files, wording
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 _MOST_TIMED = 50  # examples
 

@@ -13,9 +13,8 @@ from typing import Any, Dict, Mapping, Optional
 from albert.configs.shared_flags import TrainingFlags
 from albert.formats import model_paths
 from albert.training import evaluation
-from albert.util import files, json_files, log
+from albert.util import UserError, files, json_files, log
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 RECORD_NAME = "made_from.json"
 _LENGTHS = ("train_step", "num_train_steps", "num_train_epochs")  # flags

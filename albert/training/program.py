@@ -21,8 +21,7 @@ from albert.formats import warm_start
 from albert.runtimes import estimator as tf_estimator
 from albert.runtimes import hub_module as hub
 from albert.training import distribution, hooks
-from albert.util import log
-from albert.util.errors import UserError
+from albert.util import UserError, log
 
 # Separates the random streams of micro-batches and replicas; odd, so that no two are equal.
 _STREAM_FACTOR = 0x61C88647

@@ -10,8 +10,7 @@ from albert.configs.shared_flags import TrainingFlags
 from albert.formats import checkpoints, model_paths
 from albert.formats.flags import CONFIG_NAME
 from albert.training import distribution, origin
-from albert.util import files, log, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, provenance
 
 
 def check_output_dir(output_dir: str, config: modeling.AlbertConfig) -> None:

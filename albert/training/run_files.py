@@ -8,8 +8,7 @@ import math
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
-from albert.util import files, json_files
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files
 
 CURVE_NAME = "training_curve.csv"
 SUMMARY_NAME, CONFUSION_NAME = "run_summary.json", "confusion_matrix.json"

@@ -20,7 +20,7 @@ from albert.data.truncation import NUM_WINDOWS, merge_windows
 from albert.formats import model_vocabulary
 from albert.models.inference import InferenceTask, Outputs
 from albert.training import metrics
-from albert.util.errors import UserError
+from albert.util import UserError
 
 _ACTIONS = ("do_train", "do_eval", "do_predict", "export_dir")
 

@@ -4,4 +4,6 @@
 
 import logging
 
+from albert.util.errors import UserError as UserError
+
 log = logging.getLogger("albert")

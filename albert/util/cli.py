@@ -29,9 +29,8 @@ from absl import flags as absl_flags
 from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
 
 from albert import __version__
-from albert.util import errors, stop_signals
+from albert.util import UserError, errors, stop_signals
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 Main = Callable[[Any], Optional[int]]
 

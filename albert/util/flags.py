@@ -24,8 +24,7 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequ
 import tomli
 from absl import flags as absl_flags
 
-from albert.util import files, log, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, wording
 
 CONFIG = "config"
 VERBOSE = "verbose"

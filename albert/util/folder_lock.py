@@ -15,8 +15,7 @@ import os
 import socket
 from typing import Iterator, Set, Tuple
 
-from albert.util import files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, log
 
 TRAINING, EVALUATION = "training", "evaluation"
 

@@ -21,8 +21,7 @@ import json
 import re
 from typing import Any, Dict, List, Mapping, Tuple, Union
 
-from albert.util import files
-from albert.util.errors import UserError
+from albert.util import UserError, files
 
 COUNT = range(10**18)
 SHA256 = re.compile("(?#a SHA-256)[0-9a-f]{64}")

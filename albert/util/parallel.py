@@ -18,8 +18,7 @@ import time
 from concurrent import futures
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
-from albert.util import progress
-from albert.util.errors import UserError
+from albert.util import UserError, progress
 
 # Tasks per worker that run, or that have finished and wait for an earlier task.
 _AHEAD = 4

@@ -13,8 +13,8 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, tokenization
 from albert.commands import doctor
 from albert.runtimes import devices
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import ROOT, pretrained_models
 
 

@@ -11,7 +11,7 @@ import pytest
 from albert import configs
 from albert.commands import plan
 from albert.configs import model_config
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import FIXTURES, cases, read_json, scripts
 
 BATCH, LENGTH, PREDICTIONS, LABELS = 4, 12, 3, 5

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from albert.commands import plot
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import scripts, write_json
 
 CURVE = "step,loss,gradient_norm,examples_per_second\n10,2.5,0.1,100\n20,1.25,,300\n"

@@ -19,8 +19,8 @@ from albert.data import text_lines
 from albert.models import text_files
 from albert.models.flags import TextFlags
 from albert.tasks.classification.task import Predictor
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import FIXTURES, ROOT, cases, read_json, readers, scripts
 from tests.support import fine_tuned_models as models
 

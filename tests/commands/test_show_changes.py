@@ -8,8 +8,8 @@ import pytest
 from albert import configs, tokenization
 from albert.commands import show_changes
 from albert.configs import model_config
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import pretrained_models
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from albert.data import rows
 from albert.tasks.classification import registry
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support.classification_data import texts_in
 
 TEXTS = [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from albert.downloads import archives
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support.public_archives import member, tar_of, zip_of
 
 CONTENT = np.random.RandomState(0).bytes(700001)

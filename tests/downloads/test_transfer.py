@@ -9,7 +9,7 @@ import pytest
 
 from albert.downloads import transfer, verified_cache
 from albert.downloads.flags import TransferFlags
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import file_server
 from tests.support.file_server import Answer
 

@@ -15,8 +15,8 @@ from albert import export_checkpoints, modeling
 from albert.commands import embed
 from albert.formats import checkpoints, model_paths, warm_start
 from albert.tasks.classification.task import Predictor
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import damaged_files, fine_tuned_models, graphs, pretrained_models
 
 ENDINGS = (".index", ".data-00000-of-00001")

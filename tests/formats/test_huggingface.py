@@ -20,7 +20,7 @@ from albert.tasks.classification.task import Predictor
 from albert.tasks.race.task import Answerer
 from albert.tasks.squad.task import Reader
 from albert.tasks.tagging.task import Tagger
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import (
     fine_tuned_models,
     pretrained_models,

@@ -25,8 +25,8 @@ from albert.formats.flags import ConversionFlags
 from albert.models import pretrained
 from albert.models.inference import InferenceModel
 from albert.runtimes import compat
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import (
     conversion_check,
     fine_tuned_models,

@@ -11,9 +11,8 @@ from albert import create_pretraining_data, run_pretraining
 from albert.formats import model_vocabulary
 from albert.formats.model_vocabulary import Vocabulary
 from albert.tasks.pretraining import run as pretraining_run
-from albert.util import files
+from albert.util import UserError, files
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import FIXTURES, read_json, released_archives, scripts, write_json
 from tests.support import pretraining_records as records
 from tests.support.released_archives import SPM_MODEL, WORDPIECES, resolved

@@ -9,7 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.formats import checkpoints, model_paths, warm_start
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import damaged_files
 
 TABLE = "bert/embeddings/word_embeddings"

@@ -12,8 +12,8 @@ from albert.commands import embed, fill_mask
 from albert.formats import model_folder
 from albert.models import pretrained
 from albert.models.inference import InferenceModel
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import pretrained_models
 
 TEXTS = ["the old man went home .", "a bird", ("the king", "his friend and a dog")]

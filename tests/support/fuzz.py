@@ -28,7 +28,7 @@ import tempfile
 import time
 import traceback
 
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import readers
 
 LONGEST_SECONDS = 10

@@ -19,7 +19,7 @@ from albert.tasks.classification.task import ClassifierTask, Predictor
 from albert.tasks.race.task import RaceTask
 from albert.tasks.squad.task import SquadV1
 from albert.tasks.tagging.task import TaggingTask
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import fine_tuned_models as models
 from tests.support import pretrained_models, squad_models, write_json
 

@@ -16,8 +16,8 @@ from albert.data import shuffling
 from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, program
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import classification_data, graphs, one_weight, training_scripts
 from tests.support.runtimes import needs_tf_estimator
 from tests.support.workers import MIRRORED, MULTI_WORKER

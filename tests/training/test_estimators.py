@@ -14,9 +14,8 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, run_pretraining
 from albert.runtimes import devices
 from albert.training import distribution, estimators, evaluation, hooks, origin, resuming
+from albert.util import UserError, progress
 from albert.util import flags as flags_lib
-from albert.util import progress
-from albert.util.errors import UserError
 from tests.support import damaged_files, workers, write_json
 from tests.support.one_weight import (
     CONFIG,

@@ -23,8 +23,8 @@ from albert.data.packing import SEQUENCES
 from albert.runtimes import compat
 from albert.tasks.classification.task import ClassifierTask
 from albert.training import measured_export
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import (
     cases,
     conversions,

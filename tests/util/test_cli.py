@@ -13,9 +13,8 @@ SCRIPT = '''"""Says what the script is for."""
 
 import logging
 import sys
-from albert.util import cli
+from albert.util import UserError, cli
 from albert.configs.shared_flags import TrainingFlags
-from albert.util.errors import UserError
 
 
 def main(settings):

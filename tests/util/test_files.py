@@ -10,8 +10,7 @@ import threading
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.util import files
-from albert.util.errors import UserError
+from albert.util import UserError, files
 from tests.support import processes
 
 

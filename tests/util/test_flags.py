@@ -13,8 +13,8 @@ from absl import flags as absl_flags
 
 from albert import commands
 from albert.configs import shared_flags
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from albert.util.flags import flag
 from tests.support import ROOT, cases
 

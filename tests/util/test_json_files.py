@@ -8,8 +8,7 @@ import re
 
 import pytest
 
-from albert.util import json_files
-from albert.util.errors import UserError
+from albert.util import UserError, json_files
 
 SCHEMA = {
     "count": range(3),

@@ -12,8 +12,7 @@ import threading
 
 import pytest
 
-from albert.util import parallel
-from albert.util.errors import UserError
+from albert.util import UserError, parallel
 
 
 @pytest.mark.parametrize("processes", [1, 3])

@@ -11,9 +11,8 @@ import shlex
 import time
 from typing import Any, Dict, Iterator, List
 
-from albert.util import files, folder_lock, json_files, wording
+from albert.util import UserError, files, folder_lock, json_files, wording
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 PRECISION_NAMES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}

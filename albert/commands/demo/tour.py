@@ -25,8 +25,7 @@ from albert.commands.demo import findings as demo_findings
 from albert.commands.demo import page, runs
 from albert.formats import model_folder
 from albert.training import hooks
-from albert.util import files, progress
-from albert.util.errors import UserError
+from albert.util import UserError, files, progress
 
 STORIES = 12000
 

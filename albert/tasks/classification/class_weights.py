@@ -10,8 +10,7 @@ import collections
 from typing import Any, List, Sequence
 
 from albert.tasks.classification.examples import parse_label
-from albert.util import wording
-from albert.util.errors import UserError
+from albert.util import UserError, wording
 
 
 def label_weights(

@@ -29,8 +29,7 @@ from typing import (
 
 from albert.data import csv_rows, parquet
 from albert.data.rows import Row, read_rows
-from albert.util import files, log, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, wording
 
 _QUOTED = re.compile('"(?:[^"]|"")*"')  # a cell as CSV quotes it
 _MAX_ODD_FRACTION = 0.01  # a file with more odd rows probably has another format

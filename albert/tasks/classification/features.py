@@ -20,8 +20,7 @@ from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.classification.examples import InputExample
-from albert.util import wording
-from albert.util.errors import UserError
+from albert.util import UserError, wording
 
 
 def feature_spec(

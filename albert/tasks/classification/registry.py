@@ -28,8 +28,7 @@ from albert.tasks.classification.task_table import (
     get_task,
 )
 from albert.training.metrics import PER_LABEL
-from albert.util import files, json_files, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, wording
 from albert.util.flags import flag, make
 
 # Names that users import from here.

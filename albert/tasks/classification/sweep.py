@@ -21,9 +21,8 @@ from albert.tasks.classification import predictions
 from albert.tasks.classification.flags import SweepFlags
 from albert.tasks.classification.sweep_run import LENDERS, MARKER_NAME, SweepRun, is_finished
 from albert.training import metrics, run_files
-from albert.util import files, folder_lock, parallel, wording
+from albert.util import UserError, files, folder_lock, parallel, wording
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 

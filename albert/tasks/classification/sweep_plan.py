@@ -14,9 +14,8 @@ from albert.tasks.classification.flags import SUITES, ClassifierFlags, GridFlags
 from albert.tasks.classification.sweep_run import LENDERS, SweepRun, is_finished
 from albert.tasks.classification.task import ClassifierTask, find_task
 from albert.training import fine_tuning, program
+from albert.util import UserError, provenance
 from albert.util import flags as flags_lib
-from albert.util import provenance
-from albert.util.errors import UserError
 
 _MOST_SEEDS = 1000
 

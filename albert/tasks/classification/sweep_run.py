@@ -6,8 +6,7 @@ import os
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from albert.tasks.classification import registry
-from albert.util import files, json_files, provenance
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, provenance
 
 MARKER_NAME = "sweep_run.json"  # in a run's folder
 LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it

@@ -33,8 +33,7 @@ from albert.tasks.classification.flags import ClassifierFlags, CustomTaskFlags
 from albert.tasks.classification.task_table import described_task
 from albert.training import fine_tuned, metrics
 from albert.training.task import Outputs, Task
-from albert.util import files, log, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, log, wording
 from albert.util.flags import describe
 
 _THRESHOLD = "decision_threshold"

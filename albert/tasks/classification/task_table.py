@@ -20,8 +20,7 @@ from albert.tasks.classification.examples import (
     TaskSpec,
     text_of,
 )
-from albert.util import wording
-from albert.util.errors import UserError
+from albert.util import UserError, wording
 
 # ------------------------------------------------------------------------------------- rendering
 

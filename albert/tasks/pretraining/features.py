@@ -19,9 +19,8 @@ from albert.data import padded_batches, record_files, record_format, shuffling
 from albert.pretraining_data import instances, masking, words
 from albert.pretraining_data.flags import DataFlags
 from albert.tasks.pretraining.flags import PretrainingFlags
+from albert.util import UserError, json_files, log, parallel
 from albert.util import flags as flags_lib
-from albert.util import json_files, log, parallel
-from albert.util.errors import UserError
 
 Tensors = Mapping[str, tf.Tensor]
 

@@ -7,7 +7,7 @@ from typing import Optional
 
 from albert.configs import shared_flags
 from albert.configs.shared_flags import data_flag, evaluation_flag, model_flag, training_flag
-from albert.util.errors import UserError
+from albert.util import UserError
 from albert.util.flags import flag
 
 

@@ -19,9 +19,8 @@ from albert.tasks.pretraining.flags import PretrainingFlags
 from albert.tasks.pretraining.head import PretrainingProgram, evaluation_results
 from albert.training import estimators, evaluation, hooks, program, resuming, workflow
 from albert.training.evaluation import EvaluationSummary
+from albert.util import UserError, log, parallel, provenance, wording
 from albert.util import files as file_utils
-from albert.util import log, parallel, provenance, wording
-from albert.util.errors import UserError
 
 PretrainingFiles = List[pretraining_features.PretrainingFile]
 

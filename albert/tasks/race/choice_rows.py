@@ -12,8 +12,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from albert.data import parquet, rows
 from albert.tasks.race.examples import InputExample, endings_of
-from albert.util import files, json_files
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files
 
 ENDINGS = {*files.JSON_LINES, parquet.ENDING}
 # Key -> the keys of SWAG, COPA, CommonsenseQA and C3 for it.

@@ -16,8 +16,7 @@ from typing import Any, DefaultDict, Iterator, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.downloads import data_set_table
-from albert.util import files, json_files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, log
 
 LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")

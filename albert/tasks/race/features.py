@@ -19,7 +19,7 @@ from albert.data.record_format import Feature, FeatureSpec
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.race.examples import LETTERS, InputExample
-from albert.util.errors import UserError
+from albert.util import UserError
 
 NUM_CHOICES = len(LETTERS)
 

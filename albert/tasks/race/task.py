@@ -24,7 +24,7 @@ from albert.tasks.race.examples import InputExample
 from albert.tasks.race.flags import MultipleChoiceFlags, RaceFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util.errors import UserError
+from albert.util import UserError
 
 
 class Choice(NamedTuple):

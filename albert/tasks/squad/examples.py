@@ -26,8 +26,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert.data import parquet
 from albert.downloads import data_set_table
-from albert.util import files, json_files, log, wording
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files, log, wording
 
 # Schemas of json_files.check.
 _PARAGRAPHS = [{"context": str, "qas": [dict]}]

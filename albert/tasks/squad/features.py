@@ -23,8 +23,7 @@ from albert.data import record_files
 from albert.data.packing import pack
 from albert.data.record_format import Feature, FeatureSpec
 from albert.tasks.squad.examples import SquadExample
-from albert.util import parallel
-from albert.util.errors import UserError
+from albert.util import UserError, parallel
 
 SQUAD_SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 

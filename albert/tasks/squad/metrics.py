@@ -14,8 +14,7 @@ import re
 import string
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from albert.util import log
-from albert.util.errors import UserError
+from albert.util import UserError, log
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -24,8 +24,7 @@ from albert.tasks.squad.examples import SquadExample, read_squad_examples
 from albert.tasks.squad.flags import SquadFlags, SquadV1Flags, SquadV2Flags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util import files, log
-from albert.util.errors import UserError
+from albert.util import UserError, files, log
 
 TFLITE_NAME = "albert_model.tflite"
 _LENGTHS = ("doc_stride", "max_query_length")

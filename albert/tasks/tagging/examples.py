@@ -12,8 +12,7 @@ from typing import Any, Dict, List, Mapping, Match, NamedTuple, Optional, Sequen
 from albert.data import parquet
 from albert.data.rows import Row, read_rows
 from albert.tasks.tagging import schemes
-from albert.util import files, json_files
-from albert.util.errors import UserError
+from albert.util import UserError, files, json_files
 
 _CONLL = ("", ".bio", ".bmes", ".conll", ".conllu", ".iob", ".tsv", ".txt")
 _CONLL_2003 = (".train", ".testa", ".testb")  # eng.testa is its development data

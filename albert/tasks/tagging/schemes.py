@@ -9,7 +9,7 @@ scheme.entities(["B-PER", "I-PER", "O"])    # [Entity("PER", 0, 1)]
 import re
 from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Pattern, Sequence, Tuple
 
-from albert.util.errors import UserError
+from albert.util import UserError
 
 OUTSIDE, PLAIN = "O", "plain"
 # The letters for a word's position in its entity. IOB1, where B only separates entities, is BIO.

@@ -25,8 +25,7 @@ from albert.tasks.tagging.examples import Sentence
 from albert.tasks.tagging.flags import TaggerFlags
 from albert.training import fine_tuned
 from albert.training.task import Outputs, Task
-from albert.util import log, wording
-from albert.util.errors import UserError
+from albert.util import UserError, log, wording
 
 
 class Tagged(NamedTuple):

@@ -18,7 +18,7 @@ from albert.commands.demo import page as demo_page
 from albert.commands.demo import pretraining as demo_pretraining
 from albert.commands.demo import runs as demo_runs
 from albert.commands.demo import tour as demo_tour
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import (
     classification_data,
     pages,

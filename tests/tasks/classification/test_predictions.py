@@ -12,8 +12,8 @@ from albert.tasks.classification import predictions as classification_prediction
 from albert.tasks.classification.examples import InputExample
 from albert.tasks.classification.task import ClassifierTask
 from albert.training import metrics
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import FIXTURES, cases, read_json
 
 FILES = read_json(FIXTURES / "prediction_files.json")

@@ -16,7 +16,7 @@ from albert.tasks.pretraining.features import evaluation_part, read_files
 from albert.tasks.pretraining.flags import PretrainingFlags
 from albert.tasks.pretraining.head import evaluation_results
 from albert.training import hooks, program
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import damaged_files, golden_heads, graphs, read_json, training_scripts
 from tests.support import pretraining_records as records
 from tests.support.fine_tuned_models import NO_DROPOUT

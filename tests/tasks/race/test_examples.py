@@ -9,7 +9,7 @@ import re
 import pytest
 
 from albert.tasks.race import examples
-from albert.util.errors import UserError
+from albert.util import UserError
 from tests.support import parquet_files, race_data
 
 PASSAGE = {

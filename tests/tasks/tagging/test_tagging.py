@@ -14,8 +14,8 @@ from albert.tasks.tagging import examples as tagging_examples
 from albert.tasks.tagging import schemes
 from albert.tasks.tagging import task as tagging_task
 from albert.training import metrics
+from albert.util import UserError
 from albert.util import flags as flags_lib
-from albert.util.errors import UserError
 from tests.support import cases, classification_data, parquet_files, squad_data
 
 TAGS = ("B-PER", "I-PER", "O", "S-LOC")
