@@ -120,8 +120,10 @@ def load(
         unknown.
       ConnectionError: a released model cannot be downloaded.
     """
+    from albert.util import cli, files
+
+    cli.import_tensorflow(is_quiet=False)
     from albert.models import released
-    from albert.util import files
 
     if task:
         from albert.training import fine_tuned

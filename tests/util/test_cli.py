@@ -143,3 +143,15 @@ def test_run_help(run_script):
     for expected in ("Says what the script is for.", "--output_dir", "--[no]do_train", "12345"):
         assert expected in printed
     assert "--alsologtostderr" not in printed
+
+
+@pytest.mark.slow
+def test_keras_loads_on_its_first_use():
+    code = """
+import sys
+from albert.util import cli
+cli.import_tensorflow()
+assert not {"keras", "tf_keras"} & set(sys.modules)
+sys.modules["tensorflow"].keras.layers.Dense(1)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
