@@ -18,14 +18,13 @@ MODELS = {
 }
 
 
-def build_model(config_file, task):
-    """Their model without dropout, by the sizes of an albert_config.json."""
+def build_model(config_file, task, **more):
+    """Their model by an albert_config.json, without dropout; `more` replaces values of theirs."""
     with open(config_file, encoding="utf-8") as stream:
         values = json.load(stream)
-    known = {key: value for key, value in values.items() if hasattr(transformers.AlbertConfig, key)}
     dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout_prob")
-    config = dict(known, **dict.fromkeys(dropouts, 0.0), hidden_act="gelu_new")
-    return MODELS[task](transformers.AlbertConfig(**config))
+    values.update(dict.fromkeys(dropouts, 0.0), hidden_act="gelu_new")
+    return MODELS[task](transformers.AlbertConfig(**dict(values, **more)))
 
 
 def words_loss(model, batch):

@@ -32,10 +32,7 @@ and the time to import TensorFlow. Files are already in the system's cache.
 import itertools
 import json
 import os
-import re
 import shutil
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
@@ -60,14 +57,13 @@ def write_model(arguments, folder):
     config_file = f"{folder}/config.json"
     files.atomic_write_json(config_file, dict(preset, vocab_size=vocabulary.GetPieceSize()))
     with open(f"{folder}/train.tsv", "w", encoding="utf-8") as stream:
-        for number, text in enumerate(texts_of(arguments)[:64]):
+        for number, text in enumerate(texts_of(arguments)[:32]):
             print(*text, number % 2, sep="\t", file=stream)
     columns = len(text)
     flags = {
         "task_name": "custom",
         "data_dir": folder,
         "train_file": "train.tsv",
-        "dev_file": "train.tsv",
         "text_a_column": 0,
         "label_column": columns,
         "labels": "0,1",
@@ -76,7 +72,6 @@ def write_model(arguments, folder):
         "spm_model_file": arguments.spm_model_file,
         "output_dir": f"{folder}/model",
         "max_seq_length": 128,
-        "train_batch_size": 8,
         "train_step": 1,
         "do_train": True,
     }
@@ -93,7 +88,7 @@ def export(arguments, options, folder):
     if named and not os.path.exists(target):
         named.update(model_dir=arguments.model_dir, output_dir=target, max_loss=100)
         named.update(eval_file=arguments.eval_file, eval_examples=50)
-        print(timing.albert("export_model", **named))
+        print(*timing.albert("export_model", **named), sep="")
 
 
 def texts_of(arguments):
@@ -172,32 +167,8 @@ def answers(arguments):
 # ---- starts ----
 
 
-def start_seconds(command, until):
-    """Seconds by the clock and of processors from a command to a line of its that matches."""
-    begin = timing.clock()
-    process = subprocess.Popen(
-        command,
-        cwd=timing.ROOT,
-        env=timing.ENVIRONMENT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        universal_newlines=True,
-    )
-    said = []
-    for line in process.stdout:
-        said.append(line)
-        if re.search(until, line):
-            break
-    else:
-        sys.exit(f"{' '.join(command)} ended early:\n{''.join(said[-20:])}")
-    end = timing.clock()
-    process.kill()
-    process.wait()
-    return end[0] - begin[0], timing.clock()[1] - begin[1]
-
-
 def scripts(arguments, flags, folder):
-    """The scripts to start: {name: (words of the command, the line to wait for)}."""
+    """The scripts to start: {name: (words of the command, flags, the line to wait for)}."""
     tokenizer = {"spm_model_file": arguments.spm_model_file, "max_seq_length": 64}
     records = f"{folder}/records"
     timing.albert(
@@ -207,29 +178,30 @@ def scripts(arguments, flags, folder):
     steps = {"train_batch_size": 8, "max_seq_length": 64, "do_train": True}
     pretraining = {"input_file": records, "num_train_steps": 1, "num_warmup_steps": 0}
     texts = dict(zip(("text_a", "text_b"), texts_of(arguments)[0]))
-    cases = {
-        "run_classifier": ({**flags, **model, **steps}, "1/1 steps"),
-        "run_pretraining": ({**pretraining, **model, **steps}, "1/1 steps"),
-        "predict": (dict(texts, model_dir=arguments.model_dir), "probabilities"),
-        "run_classifier --help": ({}, ""),
+    run = ["-m", "albert"]
+    return {
+        "import of TensorFlow": (["-c", "import tensorflow; print(1)"], {}, "^1$"),
+        "run_classifier": ([*run, "run_classifier"], {**flags, **model, **steps}, "1/1 steps"),
+        "run_pretraining": (
+            [*run, "run_pretraining"],
+            {**pretraining, **model, **steps},
+            "1/1 steps",
+        ),
+        "predict": ([*run, "predict"], dict(texts, model_dir=arguments.model_dir), "probabilities"),
+        "run_classifier --help": ([*run, "run_classifier", "--help"], {}, ""),
     }
-    found = {"import of TensorFlow": (["-c", "import tensorflow; print(1)"], "^1$")}
-    for name, (given, until) in cases.items():
-        module, *words = name.split()
-        words += [f"--{flag}={value}" for flag, value in given.items()]
-        found[name] = ["-m", "albert", module, *words], until
-    return found
 
 
 def starts(arguments, flags, folder):
     """Prints the time of each script's start."""
     rows = []
     cases = scripts(arguments, flags, folder)
-    for python, (name, (words, until)) in itertools.product(arguments.pythons, cases.items()):
+    for python, name in itertools.product(arguments.pythons, cases):
+        words, values, until = cases[name]
         turns = []
         for _ in range(arguments.turns):
             shutil.rmtree(f"{folder}/start", ignore_errors=True)
-            turns.append(start_seconds([os.path.abspath(python), *words], until))
+            turns.append(timing.run_program(words, python, until, **values)[:2])
         seconds, used = (f"{value:.2f}" for value in np.median(turns, axis=0))
         rows.append({"start": name, "Python": python, "seconds": seconds, "processor s": used})
     timing.print_table(rows)

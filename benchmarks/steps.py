@@ -177,14 +177,14 @@ def measure(arguments):
     """Lets the programs take turns, and prints a row for each."""
     workers = list(timing.workers(arguments))
     found = np.array([[one.ask() for one in workers] for _ in range(arguments.turns)])
-    rows = []
+    rows, first = [], None
     for number, worker in enumerate(workers):
         worker.close()
         name, options = timing.options_of(worker.program)
         shape = size_of(options, arguments.size)
         seconds, used = np.median(found[:, number], axis=0)
-        first = size_of(timing.options_of(workers[0].program)[1], arguments.size)
-        ratios = found[:, 0, 0] / first[0] * shape[0] / found[:, number, 0]
+        rates = shape[0] / found[:, number, 0]
+        first = rates if first is None else first
         operations, memory = planned(arguments, options, shape)
         is_planned = name == "ours" and arguments.mode == "train"
         rows.append(
@@ -192,7 +192,7 @@ def measure(arguments):
                 "program": worker.program,
                 "library": worker.about["library"],
                 "sequences/s": f"{shape[0] / seconds:.2f}",
-                "ratio": f"{np.median(ratios):.2f}",
+                "ratio": f"{np.median(rates / first):.2f}",
                 "seconds": f"{seconds:.2f}",
                 "processor s": f"{used:.2f}",
                 "GFLOP/s": f"{operations / seconds / 1e9:.0f}",

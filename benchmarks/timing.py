@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import resource
 import select
 import subprocess
@@ -42,14 +43,40 @@ def options_of(program):
     return name, dict(word.partition("=")[::2] for word in words)
 
 
+def run_program(words, python=sys.executable, until="", **flags):
+    """Runs a Python program to its end, or kills it when it prints a line that matches `until`.
+
+    Ends with the last lines if it fails or has no such line.
+
+    Returns:
+      Seconds by the clock, processor seconds, bytes of memory of the largest process, and lines.
+    """
+    command = [os.path.abspath(python), *words, *(f"--{name}={flags[name]}" for name in flags)]
+    begin, lines, is_there = time.perf_counter(), [], not until
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
+    for line in process.stdout:
+        lines.append(line)
+        if until and re.search(until, line):
+            is_there = True
+            process.kill()
+            break
+    seconds = time.perf_counter() - begin
+    _, process.returncode, used = os.wait4(process.pid, 0)
+    if not is_there or process.returncode and not until:
+        sys.exit(f"{' '.join(command)} failed:\n{''.join(lines[-30:])}")
+    return seconds, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss, lines
+
+
 def albert(module, **flags):
-    """Runs a script of the project; returns its output, or ends with its errors if it fails."""
-    command = [sys.executable, "-m", "albert", module]
-    command += [f"--{name}={value}" for name, value in flags.items()]
-    done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}\n{done.stderr.decode()[-3000:]}")
-    return done.stdout.decode()
+    """Runs a script of the project; returns the lines that it prints."""
+    return run_program(["-m", "albert", module], **flags)[-1]
 
 
 def print_table(rows):
@@ -121,14 +148,22 @@ def memory_in_use(root):
     return total
 
 
+def cases(arguments):
+    """Each Python with each of its programs; program@2 is for the second Python only."""
+    words = [program.partition("@") for program in arguments.programs]
+    return [
+        (python, program)
+        for number, python in enumerate(arguments.pythons, 1)
+        for program, _, only in words
+        if only in ("", str(number))
+    ]
+
+
 def workers(arguments):
-    """Starts the programs in each of the Pythons; program@2 in the second Python only."""
-    for number, python in enumerate(arguments.pythons, 1):
-        for program in arguments.programs:
-            name, _, only = program.partition("@")
-            if only in ("", str(number)):
-                print(f"starting {name} in {python}", file=sys.stderr)
-                yield Worker(python, name, arguments)
+    """Starts the programs in each of the Pythons."""
+    for python, program in cases(arguments):
+        print(f"starting {program} in {python}", file=sys.stderr)
+        yield Worker(python, program, arguments)
 
 
 def parser(description, *programs):
