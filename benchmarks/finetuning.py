@@ -6,8 +6,8 @@
         --pythons .venv/latest/bin/python .venv/huggingface/bin/python \
         --programs ours@1 huggingface@2 ours:precision=bfloat16@1 huggingface:bf16@2
 
-Each program trains base, or the model of --config, with random weights for an epoch of batches of 32,
-evaluates the development data, and predicts the test data; with --share, a part of all of them.
+Each program trains base, or the model of --config, with random weights for an epoch of batches of
+32, evaluates the development data, and predicts the test data; with --share, a part of them all.
 
 Programs; options are flags of theirs. The others are compared with the first of their task:
 
