@@ -77,20 +77,24 @@ def encode_examples(features: Mapping[str, np.ndarray]) -> List[bytes]:
         kind, lists = _INT64_LIST, _varints
         if values.dtype == np.float32:
             kind, lists = _FLOAT_LIST, _floats
-        key = _field(1, name.encode())
-        entries.append(
-            [_field(1, key + _field(2, _field(kind, _field(1, row)))) for row in lists(values)]
-        )
-    return [_field(1, b"".join(example)) for example in zip(*entries)]
+        entries.append([_feature_head(name, kind, len(row)) + row for row in lists(values)])
+    examples = map(b"".join, zip(*entries))
+    return [_head(1, len(example)) + example for example in examples]
 
 
-def _field(number: int, content: bytes) -> bytes:
-    """Returns a field of a message: its tag, its length, and the content."""
-    return _head(number, len(content)) + content
+@functools.lru_cache(maxsize=None)
+def _feature_head(name: str, kind: int, length: int) -> bytes:
+    """Returns the bytes before a feature's packed values, which have `length` bytes."""
+    head, key = b"", name.encode()
+    for number in (1, kind, 2):
+        head = _head(number, len(head) + length) + head
+    head = _head(1, len(key)) + key + head
+    return _head(1, len(head) + length) + head
 
 
 @functools.lru_cache(maxsize=None)
 def _head(number: int, length: int) -> bytes:
+    """Returns the bytes before a field's content: its tag and its length."""
     return bytes([number << 3 | 2]) + _varints(np.array([[length]]))[0]
 
 
@@ -103,9 +107,14 @@ def _varints(values: np.ndarray) -> List[bytes]:
     bits = int(values.max(initial=1)).bit_length() if values.min(initial=0) >= 0 else 64
     if bits <= 7:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    dtype: Any = np.uint32 if bits <= 32 else np.uint64
-    shifts = np.arange(0, bits, 7).astype(dtype)
-    rest = values.astype(dtype)[:, :, None] >> shifts  # [N, L, bytes]
-    groups = (rest | (rest > 0x7F).astype(np.uint8) << 7).astype(np.uint8)
-    is_used = (rest > 0) | (shifts == 0)
-    return [row[used].tobytes() for row, used in zip(groups, is_used)]
+    rest = values.astype(np.uint32 if bits <= 32 else np.uint64)
+    groups = np.zeros([*values.shape, -(-bits // 7)], np.uint8)  # [N, L, bytes]
+    is_used = np.zeros(groups.shape, bool)
+    for number in range(groups.shape[2]):
+        groups[:, :, number] = rest | (rest > 0x7F).astype(np.uint8) << 7
+        is_used[:, :, number] = rest > 0
+        rest >>= 7
+    is_used[:, :, 0] = True
+    content = groups[is_used].tobytes()
+    ends = np.cumsum(np.count_nonzero(is_used.reshape([len(values), -1]), axis=1)).tolist()
+    return [content[start:end] for start, end in zip([0, *ends], ends)]
