@@ -89,7 +89,8 @@ def test_windows_of_an_article_are_trained_on_and_averaged(training_data, questi
     with albert.load(str(tmp_path)) as model:
         found = [item.probabilities for item in model.predict(asked)]
         test_count, train_count = (
-            len(model.task.encode(items, False).records) for items in (questions, train)
+            len(model.task.encode(items, False).records["label_ids"])
+            for items in (questions, train)
         )
     np.testing.assert_allclose(found, np.loadtxt(tmp_path / "test_results.tsv"), atol=1e-5)
     assert test_count > len(questions) and train_count > len(train)

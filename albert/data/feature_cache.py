@@ -22,7 +22,7 @@ import hashlib
 import multiprocessing
 import os
 import sys
-from typing import Any, Callable, Counter, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Counter, Iterable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -36,10 +36,15 @@ _WORTH_FORKING = 1000  # To convert fewer items takes less time than to start pr
 
 
 class Conversion(NamedTuple):
-    """The records of a chunk of items."""
+    """The records of a chunk of items.
 
-    records: List[Any]  # from `convert`: {feature name: values}; after encoding: bytes
-    notes: Mapping[str, int] = {}  # counts for the log, such as {"empty": 2}
+    Attributes:
+      records: from `convert`, values [R, ...] by feature name, R records; after encoding, bytes.
+      notes: counts for the log, such as {"empty": 2}.
+    """
+
+    records: Any
+    notes: Mapping[str, int] = {}
 
 
 def notes_on(items: Sequence[Any], limits: str) -> Mapping[str, int]:

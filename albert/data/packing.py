@@ -1,36 +1,43 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Puts tokens between [CLS] and [SEP]."""
+"""Puts tokens between [CLS] and [SEP].
 
-from typing import Dict, List, Mapping, Sequence
+Dimensions: R rows, S sequence, P predictions.
+"""
+
+from typing import Any, Dict, Mapping, Sequence
 
 import numpy as np
 
-# The inputs of the encoder, int32 [B, S], and of the masked-word head, int32 [B, P].
+# The inputs of the encoder, int32 [R, S], and of the masked-word head, int32 [R, P].
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 POSITIONS = "mlm_positions"
 
 Arrays = Mapping[str, np.ndarray]  # inputs or outputs of a model
 
 
-def pack(segments: Sequence[Sequence[int]], ends: Sequence[int], length: int = 0) -> Dict:
-    """Returns {input name: list} for [CLS] a [SEP], or [CLS] a [SEP] b [SEP].
+def pack(
+    rows: Sequence[Sequence[Any]], ends: Sequence[int], length: int = 0
+) -> Dict[str, np.ndarray]:
+    """Returns {input name: int32 [R, S]}; a row is [CLS] a [SEP], or [CLS] a [SEP] b [SEP].
 
     Segment 0 is [CLS] a [SEP], and segment 1 is b [SEP] (BERT, arXiv:1810.04805, section 3).
 
     Args:
-      segments: the token ids of a, or of a and b. They must fit into the length.
+      rows: the token ids of a, or of a and b. They must fit into the length. () gives only padding.
       ends: the ids of [CLS] and [SEP].
-      length: S; shorter sequences are padded with zeros.
+      length: S; shorter rows are padded with zeros. 0: the length of the longest row.
     """
     first, separator = ends
-    ids, types = [first], [0]
-    for number, segment in enumerate(segments):
-        ids += [*segment, separator]
-        types += [number] * (len(segment) + 1)
-    padding: List[int] = [0] * (length - len(ids))
-    return {
-        "input_ids": ids + padding,
-        "input_mask": [1] * len(ids) + padding,
-        "segment_ids": types + padding,
-    }
+    length = length or max(sum(map(len, row)) + len(row) + 1 for row in rows)
+    ids, masks, types = (np.zeros([len(rows), length], np.int32) for _ in SEQUENCES)
+    for number, row in enumerate(rows):
+        end = min(1, len(row))
+        ids[number, :end] = first
+        for segment, tokens in enumerate(row):
+            start, end = end, end + len(tokens) + 1
+            ids[number, start : end - 1] = tokens
+            ids[number, end - 1] = separator
+            types[number, start:end] = segment
+        masks[number, :end] = 1
+    return dict(zip(SEQUENCES, (ids, masks, types)))

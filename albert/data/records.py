@@ -5,15 +5,16 @@
 The bytes equal tf.train.Example.SerializeToString(deterministic=True), which takes longer than all
 other work on pretraining data.
 
-Legend: N examples, L values of a feature.
+Legend: N examples, R rows, L values of a feature.
 """
 
 import dataclasses
 import functools
-from typing import Any, List, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
+from albert.data.packing import Arrays
 from albert.data.truncation import NUM_WINDOWS
 
 # Field numbers of the messages: Example.features = 1; Features.feature = 1, a map with key = 1 and
@@ -36,10 +37,6 @@ class InputFeatures:
       guid, example_id: the example's name, or None. For multiple choice, example_id names the
         passage.
       is_real_example: False if the example only fills a batch.
-      is_cut: whether tokens of the texts are missing.
-      is_empty: whether a text has no tokens.
-      num_windows: the number of inputs that the example has.
-      window: the number of this input, from 0.
     """
 
     input_ids: List[Any]
@@ -49,23 +46,36 @@ class InputFeatures:
     guid: Optional[str] = None
     example_id: Any = None
     is_real_example: bool = True
+
+
+class InputRow(NamedTuple):
+    """An input of an example, before `packing.pack`.
+
+    Attributes:
+      segments: the token ids of one or two texts; for multiple choice, these of each option.
+      label_id, is_real_example: see InputFeatures.
+      is_cut: whether tokens of the texts are missing.
+      is_empty: whether a text has no tokens.
+      num_windows: the number of inputs that the example has.
+      window: the number of this input, from 0.
+    """
+
+    segments: Sequence[Any]
+    label_id: Union[int, float, List[int]]
+    is_real_example: bool = True
     is_cut: bool = False
     is_empty: bool = False
     num_windows: int = 1
     window: int = 0
 
 
-def record_of(features: InputFeatures) -> Mapping[str, Any]:
-    """Returns the values of an example's record by feature name."""
+def records_of(rows: Sequence[InputRow], packed: Arrays) -> Dict[str, Any]:
+    """Returns the records of R rows: values [R, ...] by feature name. `packed`: see pack."""
     return {
-        "input_ids": features.input_ids,
-        "input_mask": features.input_mask,
-        "segment_ids": features.segment_ids,
-        "label_ids": features.label_id
-        if isinstance(features.label_id, list)
-        else [features.label_id],
-        "is_real_example": [int(features.is_real_example)],
-        NUM_WINDOWS: [features.num_windows],
+        **packed,
+        "label_ids": [row.label_id for row in rows],
+        "is_real_example": [row.is_real_example for row in rows],
+        NUM_WINDOWS: [row.num_windows for row in rows],
     }
 
 
@@ -107,7 +117,7 @@ def _varints(values: np.ndarray) -> List[bytes]:
     bits = int(values.max(initial=1)).bit_length() if values.min(initial=0) >= 0 else 64
     if bits <= 7:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    rest = values.astype(np.uint32 if bits <= 32 else np.uint64)
+    rest: Any = values.astype(np.uint32 if bits <= 32 else np.uint64)
     groups = np.zeros([*values.shape, -(-bits // 7)], np.uint8)  # [N, L, bytes]
     is_used = np.zeros(groups.shape, bool)
     for number in range(groups.shape[2]):

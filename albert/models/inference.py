@@ -153,9 +153,7 @@ class InferenceModel(contextlib.AbstractContextManager):
         self.notes.update(counts)
         for feature in self.task.spec(False).features:
             dtype = np.int32 if feature.dtype.is_integer else np.float32
-            values = np.array([record[feature.name] for record in records], dtype)
-            # A label may be a number or a list with one number.
-            columns[feature.name] = values if feature.shape else values.reshape([-1])
+            columns[feature.name] = np.asarray(records[feature.name], dtype)
         return columns
 
 

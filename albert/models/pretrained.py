@@ -35,8 +35,6 @@ from albert.util.flags import BaseFlags
 
 MASK = "[MASK]"
 
-Record = Dict[str, List[int]]
-
 _ENCODER_FLAGS, _NO_FLAGS = flags_lib.describe(EncoderFlags), EncoderFlags()
 _INPUTS = (*SEQUENCES, POSITIONS)
 _SPACE = "\u2581"  # in SentencePiece's tokens
@@ -100,29 +98,17 @@ class EncoderTask(inference.InferenceTask):
 
     def encode(self, items: Sequence[Any], is_training: bool) -> feature_cache.Conversion:
         """Returns [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut at the end to max_seq_length."""
-        longest, records = self.model.max_seq_length, []
-        cut = f"cut to {longest} tokens"
-        notes = {cut: 0, "empty": 0}
+        longest = self.model.max_seq_length
         ids = iter(self.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
-        for item in items:
-            segments = [next(ids) for _ in item]
-            packed = pack(segments, self.ends)
-            notes[cut] += len(packed["input_ids"]) > longest
-            notes["empty"] += not all(segments)
-            record = {name: values[:longest] for name, values in packed.items()}
-            record["input_ids"][-1] = self.ends[-1]
-            records.append(record)
-        return feature_cache.Conversion(padded(records), notes)
-
-
-def padded(records: Sequence[Record]) -> List[Record]:
-    """Returns records of the same length, padded with zeros."""
-    records = [{POSITIONS: [0], **record} for record in records]
-    for name in _INPUTS:
-        length = max(len(record[name]) for record in records)
-        for record in records:
-            record[name] = record[name] + [0] * (length - len(record[name]))
-    return records
+        rows = [[next(ids) for _ in item] for item in items]
+        records = pack(rows, self.ends)
+        is_cut = records["input_mask"][:, longest:].any(axis=1)
+        records = {name: values[:, :longest] for name, values in records.items()}
+        records["input_ids"][is_cut, -1] = self.ends[-1]
+        records[POSITIONS] = np.zeros([len(rows), 1], np.int32)
+        notes = {f"cut to {longest} tokens": int(is_cut.sum()), "empty": 0}
+        notes["empty"] = sum(not all(row) for row in rows)
+        return feature_cache.Conversion(records, notes)
 
 
 class EmbeddingTask(EncoderTask):
@@ -192,6 +178,13 @@ class Proposal(NamedTuple):
     probability: float
 
 
+class MaskedText(NamedTuple):
+    """A text, or two, with [MASK] at positions of [CLS] a [SEP] b [SEP]."""
+
+    segments: Sequence[Sequence[int]]  # token ids
+    positions: Sequence[int] = (0,)
+
+
 class MaskTask(EncoderTask):
     """Proposes the most probable words for each [MASK] in a text, independently."""
 
@@ -202,8 +195,8 @@ class MaskTask(EncoderTask):
         super().__init__(model, **options)
         self._count = count
 
-    def parse(self, text: Any) -> Record:
-        """Returns the record of a text. Raises UserError if it has no [MASK] or is too long."""
+    def parse(self, text: Any) -> MaskedText:
+        """Returns the tokens of a text. Raises UserError if it has no [MASK] or is too long."""
         if not isinstance(text, str):
             raise UserError("It must be a text.")
         first, *others = text.split(MASK)
@@ -215,9 +208,7 @@ class MaskTask(EncoderTask):
         longest = self.model.max_seq_length - 2
         if len(ids) > longest:
             raise UserError(f"{text[:60]!r} has {len(ids)} tokens; at most {longest} fit.")
-        record = pack([ids], self.ends)
-        record[POSITIONS] = [n for n, token in enumerate(record["input_ids"]) if token == self.mask]
-        return record
+        return MaskedText([ids], [n for n, token in enumerate(ids, 1) if token == self.mask])
 
     def ids_after_mask(self, part: str) -> List[int]:
         """Returns the ids of a text after [MASK].
@@ -228,9 +219,14 @@ class MaskTask(EncoderTask):
         has_space = ids[:1] == [self.tokenizer.vocab.get(_SPACE)]
         return ids[1:] if has_space and not part[:1].isspace() else ids
 
-    def encode(self, items: Sequence[Record], is_training: bool) -> feature_cache.Conversion:
-        """Returns the records of `parse`, padded."""
-        return feature_cache.Conversion(padded(items))
+    def encode(self, items: Sequence[MaskedText], is_training: bool) -> feature_cache.Conversion:
+        """Returns the records of texts. Zeros follow the positions of a text with fewer gaps."""
+        records = pack([item.segments for item in items], self.ends)
+        most = max(len(item.positions) for item in items)
+        records[POSITIONS] = np.zeros([len(items), most], np.int32)
+        for row, item in zip(records[POSITIONS], items):
+            row[: len(item.positions)] = item.positions
+        return feature_cache.Conversion(records)
 
     def build(self, features: Tensors, **options: Any) -> Tensors:
         """Builds the head. Returns the ids and probabilities [B, P, count] of the best words."""
@@ -242,12 +238,14 @@ class MaskTask(EncoderTask):
         )
         return {"ids": ids, "probabilities": probabilities}
 
-    def decode(self, examples: Sequence[Record], outputs: Outputs) -> List[List[List[Proposal]]]:
+    def decode(
+        self, examples: Sequence[MaskedText], outputs: Outputs
+    ) -> List[List[List[Proposal]]]:
         """Returns the most probable words of each [MASK] of each text, best first."""
         rows = zip(examples, outputs["ids"].tolist(), outputs["probabilities"].tolist())
         return [
-            [self._proposals(ids[n], probabilities[n]) for n in range(len(record[POSITIONS]))]
-            for record, ids, probabilities in rows
+            [self._proposals(ids[n], probabilities[n]) for n in range(len(text.positions))]
+            for text, ids, probabilities in rows
         ]
 
     def _proposals(self, ids: List[int], probabilities: List[float]) -> List[Proposal]:

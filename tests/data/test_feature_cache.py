@@ -16,7 +16,7 @@ SPEC = record_format.FeatureSpec([record_format.Feature("value", (2,))])
 def _convert(chunk):
     if 301 in chunk:
         raise ValueError("item 301 cannot be converted")
-    records = [{"value": [item, item * item]} for item in chunk if item != 13]
+    records = {"value": [[item, item * item] for item in chunk if item != 13]}
     return feature_cache.Conversion(records, {"unlucky": sum(item == 13 for item in chunk)})
 
 

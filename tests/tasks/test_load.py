@@ -243,9 +243,8 @@ def test_windows_are_recorded_and_their_logits_averaged(model_dir, tmp_path):
         probabilities = model.predict_array(texts)
         assert model.notes["read in windows"] == 2
         records = model.task.encode([model.task.parse(text) for text in texts], False).records
-    inputs = [np.array([record[name] for record in records]) for name in models.INPUTS]
-    _, logits = models.expected(folder, inputs)
-    counts = np.array([record["num_windows"][0] for record in records])
+    _, logits = models.expected(folder, [records[name] for name in models.INPUTS])
+    counts = np.array(records["num_windows"])
     assert counts[0] == 1 < counts[1] < counts[-1]
     starts = np.cumsum([0, 1, counts[1]])
     means = np.add.reduceat(logits, starts) / counts[starts, np.newaxis]

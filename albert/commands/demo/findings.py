@@ -23,7 +23,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.commands.demo.corpus import Corpus, Finder, by_frequency, word_finder
 from albert.data import record_files
-from albert.data.packing import POSITIONS, pack
+from albert.data.packing import POSITIONS
 from albert.formats.warm_start import Tensors
 from albert.models import inference, pretrained
 from albert.training import evaluation
@@ -49,7 +49,7 @@ class Question(NamedTuple):
     end: int
     spans: List[Tuple[int, int]]  # start and end of each token; equal for [CLS] and [SEP]
     masked: List[int]  # the word's tokens
-    rows: List[pretrained.Record]  # with the gap, without it, and with the halves swapped
+    rows: List[pretrained.MaskedText]  # with the gap, without it, and with the halves swapped
 
     @property
     def with_gap(self) -> str:
@@ -129,10 +129,14 @@ class ProbeTask(pretrained.MaskTask):
         for start, end in gaps[first_gap:] + gaps[:first_gap]:
             masked = [n for n, (a, b) in enumerate(spans_of_tokens) if start <= a < b <= end]
             if 1 <= len(masked) <= _MOST_TOKENS:
-                whole = pack([first, second], self.ends)
-                ids = [self.mask if n in masked else i for n, i in enumerate(whole["input_ids"])]
-                gap = {**whole, "input_ids": ids, POSITIONS: masked}
-                rows = [gap, whole, pack([second, first], self.ends)]
+                tokens = [0, *first, 0, *second]
+                ids = [self.mask if n in masked else i for n, i in enumerate(tokens)]
+                segments = [ids[1 : half + 1], ids[half + 2 :]]
+                rows = [
+                    pretrained.MaskedText(segments, masked),
+                    pretrained.MaskedText([first, second]),
+                    pretrained.MaskedText([second, first]),
+                ]
                 word = text[start:end].lower()
                 return Question(parts, text, word, start, end, spans_of_tokens, masked, rows)
         return None

@@ -13,14 +13,17 @@ from typing import Any, List, Mapping, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
+from albert import tokenization
 from albert.configs.shared_flags import END, WINDOWS
-from albert.data import record_files
+from albert.data import feature_cache, record_files
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
-from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.data.records import InputFeatures, InputRow, PaddingInputExample, records_of
 from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.classification.examples import InputExample
 from albert.util import UserError, wording
+
+_EXAMPLES_TOGETHER = 256  # to convert at a time
 
 
 def feature_spec(
@@ -52,7 +55,7 @@ def truncated_lengths(length_a: int, length_b: int, available: int) -> Tuple[int
 
 def _windows(
     texts: Sequence[Sequence[int]], room: int, truncation: str
-) -> Tuple[List[Tuple[Sequence[int], ...]], bool]:
+) -> Tuple[List[Sequence[Sequence[int]]], bool]:
     """Returns the segments of each input of an example, and whether a token is in none of them.
 
     In windows, the longer text of a pair moves, and the other one keeps its first tokens.
@@ -62,6 +65,8 @@ def _windows(
       room: how many fit into an input.
       truncation: see data/truncation.py.
     """
+    if sum(map(len, texts)) <= room:
+        return [texts], False
     kept = truncated_lengths(len(texts[0]), sum(map(len, texts[1:])), room)
     parts = [parts_of(text, length, truncation) for text, length in zip(texts, kept)]
     is_cut = [len(text) > length for text, length in zip(texts, kept)]
@@ -72,25 +77,23 @@ def _windows(
     return list(itertools.product(*parts)), any(is_cut)
 
 
-def convert_examples_to_features(
-    examples,
-    label_list,
-    max_seq_length,
-    tokenizer,
-    task_name,
+def convert(
+    examples: Sequence[Union[InputExample, PaddingInputExample]],
+    label_list: Any,
+    max_seq_length: int,
+    tokenizer: tokenization.FullTokenizer,
     *,
-    is_raw=False,
-    truncation=END,
-    is_multi_label=False,
-) -> List[InputFeatures]:
-    """Returns the features of examples, in windows those of each window.
+    is_raw: bool = False,
+    truncation: str = END,
+    is_multi_label: bool = False,
+) -> feature_cache.Conversion:
+    """Returns the records of examples, in windows those of each window.
 
     Args:
-      examples: InputExample or PaddingInputExample objects.
+      examples: the examples.
       label_list: labels in the order of their ids, or a dict label -> id; [None] for regression.
       max_seq_length: S, at least 4.
       tokenizer: its `tokenize` must accept the texts, which a DataProcessor has prepared.
-      task_name: ignored.
       is_raw: whether the texts are unprepared, so that the tokenizer prepares them; much faster.
       truncation: what becomes of long texts; see data/truncation.py.
       is_multi_label: whether an example's label is a tuple of any number of labels.
@@ -98,7 +101,6 @@ def convert_examples_to_features(
     Raises:
       ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
     """
-    del task_name
     ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
     label_ids = label_list
     if not isinstance(label_list, dict):
@@ -110,28 +112,40 @@ def convert_examples_to_features(
     else:
         encoded = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in texts]
     ids = dict(zip(texts, encoded))
-    converted = []
+    rows = []
     for example in examples:
         if isinstance(example, PaddingInputExample):
-            zeros = [0] * max_seq_length
-            converted.append(InputFeatures(zeros, zeros, zeros, 0, is_real_example=False))
+            rows.append(InputRow((), 0, is_real_example=False))
             continue
-        is_pair = example.text_b is not None
-        parts = [ids[example.text_a]]
-        if is_pair:
-            parts.append(ids[example.text_b])
-        windows, is_cut = _windows(parts, max_seq_length - 2 - is_pair, truncation)
-        for number, segments in enumerate(windows):
-            features = InputFeatures(
-                **pack(segments, ends, max_seq_length),
-                label_id=_label_id(example, label_ids, is_multi_label),
+        segments = [ids[example.text_a]]
+        if example.text_b is not None:
+            segments.append(ids[example.text_b])
+        windows, is_cut = _windows(segments, max_seq_length - 1 - len(segments), truncation)
+        label_id = _label_id(example, label_ids, is_multi_label)
+        for number, window in enumerate(windows):
+            row = InputRow(
+                window,
+                label_id,
                 is_cut=is_cut,
-                is_empty=not all(segments),
+                is_empty=not all(window),
                 num_windows=len(windows),
                 window=number,
             )
-            converted.append(features)
-    return converted
+            rows.append(row)
+    packed = pack([row.segments for row in rows], ends, max_seq_length)
+    notes = feature_cache.notes_on(rows, f"{max_seq_length} tokens")
+    return feature_cache.Conversion(records_of(rows, packed), notes)
+
+
+def convert_examples_to_features(
+    examples, label_list, max_seq_length, tokenizer, task_name, **options
+) -> List[InputFeatures]:
+    """Returns the features of examples; see `convert`. Ignores task_name."""
+    del task_name
+    records, _ = convert(examples, label_list, max_seq_length, tokenizer, **options)
+    ids, masks, segments = (records[name].tolist() for name in SEQUENCES)
+    columns = zip(ids, masks, segments, records["label_ids"], records["is_real_example"])
+    return [InputFeatures(*row[:4], is_real_example=row[4]) for row in columns]
 
 
 def _label_id(
@@ -170,9 +184,9 @@ def file_based_convert_examples_to_features(
 ) -> None:
     """Writes the features to a record file; see `convert_examples_to_features`."""
     spec = feature_spec(max_seq_length, is_regression=list(label_list) == [None])
-    converted = convert_examples_to_features(
-        examples, label_list, max_seq_length, tokenizer, task_name
-    )
     with record_files.create(output_file) as file:
-        for record in spec.encode_each(map(record_of, converted)):
-            file.write(record)
+        for first in range(0, len(examples), _EXAMPLES_TOGETHER):
+            group = examples[first : first + _EXAMPLES_TOGETHER]
+            records, _ = convert(group, label_list, max_seq_length, tokenizer)
+            for record in spec.encode_all(records):
+                file.write(record)

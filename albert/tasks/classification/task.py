@@ -17,7 +17,6 @@ import numpy as np
 from albert import fine_tuning_utils
 from albert.data import feature_cache
 from albert.data.record_format import FeatureSpec
-from albert.data.records import record_of
 from albert.models import inference
 from albert.tasks.classification import class_weights, predictions, registry
 from albert.tasks.classification import features as classification_features
@@ -229,19 +228,15 @@ class ClassifierTask(Task):
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each example, or for each of its windows."""
-        length = self.flags.max_seq_length
-        features = classification_features.convert_examples_to_features(
+        return classification_features.convert(
             examples,
             self._label_ids,
-            length,
+            self.flags.max_seq_length,
             self.tokenizer,
-            self.name,
             is_raw=True,
             truncation=self.flags.truncation,
             is_multi_label=self.is_multi_label,
         )
-        notes = feature_cache.notes_on(features, f"{length} tokens")
-        return feature_cache.Conversion(list(map(record_of, features)), notes)
 
     # ---- the model and its answers ----
 

@@ -16,7 +16,7 @@ from albert.configs.shared_flags import END, WINDOWS
 from albert.data import feature_cache, record_files
 from albert.data.packing import SEQUENCES, pack
 from albert.data.record_format import Feature, FeatureSpec
-from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.data.records import InputFeatures, InputRow, PaddingInputExample, records_of
 from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.race.examples import LETTERS, InputExample
 from albert.util import UserError
@@ -73,32 +73,36 @@ def convert_single_example(
     del example_index
     check_lengths(max_seq_length, max_qa_length)
     if isinstance(example, PaddingInputExample):
-        zeros = [[0] * max_seq_length] * label_size
-        return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
-    return _convert_windows(
-        example,
-        (max_seq_length, max_qa_length),
-        tokenizer,
-        ids_of=lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)),
-    )[0]
+        row, example_id = InputRow([()] * label_size, 0, is_real_example=False), 0
+    else:
+        lengths, example_id = (max_seq_length, max_qa_length), example.example_id
+        row = _input_rows(
+            example,
+            lengths,
+            ids_of=lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)),
+        )[0]
+    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    packed = pack(row.segments, ends, max_seq_length)
+    return InputFeatures(
+        **{name: values.tolist() for name, values in packed.items()},
+        label_id=row.label_id,
+        example_id=example_id,
+        is_real_example=row.is_real_example,
+    )
 
 
-def _convert_windows(
+def _input_rows(
     example: InputExample,
     lengths: Tuple[int, int],
-    tokenizer: tokenization.FullTokenizer,
     *,
     ids_of: Callable[[str], List[int]],
     truncation: str = END,
-    num_choices: int = 0,
-) -> List[InputFeatures]:
-    """Returns the features of a question; for windows, with each window of the article.
+) -> List[InputRow]:
+    """Returns the input of a question; for windows, with each window of the article.
 
     `lengths` are max_seq_length and max_qa_length, and `ids_of` is a function from text to ids.
-    With fewer than `num_choices` options, sequences of padding follow.
     """
     max_seq_length, max_qa_length = lengths
-    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
     article = ids_of(example.context_sentence)
     start = ids_of(example.start_ending) if example.start_ending else []
     wholes = [start + ids_of(ending) for ending in example.endings]
@@ -108,27 +112,19 @@ def _convert_windows(
     if truncation == WINDOWS:  # The longest option decides, so that all have the same windows.
         rooms = [min(rooms) for _ in rooms]
     windows = list(zip(*(parts_of(article, room, truncation) for room in rooms)))
-    zeros = [0] * max_seq_length
-    converted = []
+    rows = []
     for number, parts in enumerate(windows):
         segments = list(zip(parts, questions))
-        rows: List[Any] = [pack(texts, ends, max_seq_length).values() for texts in segments]
-        while len(rows) < num_choices:
-            rows.append((zeros, zeros, zeros))
-        ids, masks, types = map(list, zip(*rows))
-        features = InputFeatures(
-            ids,
-            masks,
-            types,
+        row = InputRow(
+            segments,
             example.label or 0,
-            example_id=example.example_id,
             is_cut=is_cut or questions != wholes,
             is_empty=not all(map(all, segments)),
             num_windows=len(windows),
             window=number,
         )
-        converted.append(features)
-    return converted
+        rows.append(row)
+    return rows
 
 
 def convert_examples(
@@ -148,20 +144,18 @@ def convert_examples(
     texts.update(ending for example in examples for ending in example.endings)
     ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
     lengths = (flags.max_seq_length, flags.max_qa_length)
-    most = max([num_choices, *(len(example.endings) for example in examples)])
-    features: List[InputFeatures] = []
+    rows: List[InputRow] = []
     for example in examples:
-        features += _convert_windows(
-            example,
-            lengths,
-            tokenizer,
-            ids_of=ids.__getitem__,
-            truncation=flags.truncation,
-            num_choices=most,
-        )
+        rows += _input_rows(example, lengths, ids_of=ids.__getitem__, truncation=flags.truncation)
+    most = max([num_choices, *(len(row.segments) for row in rows)])
+    options = [segments for row in rows for segments in [*row.segments, *[()] * most][:most]]
+    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    packed = {
+        name: values.reshape([len(rows), most, flags.max_seq_length])
+        for name, values in pack(options, ends, flags.max_seq_length).items()
+    }
     limits = f"{flags.max_seq_length} tokens (the question: {flags.max_qa_length})"
-    notes = feature_cache.notes_on(features, limits)
-    return feature_cache.Conversion(list(map(record_of, features)), notes)
+    return feature_cache.Conversion(records_of(rows, packed), feature_cache.notes_on(rows, limits))
 
 
 def file_based_convert_examples_to_features(
@@ -176,5 +170,6 @@ def file_based_convert_examples_to_features(
     spec = feature_spec(max_seq_length, count)
     converted = (convert_single_example(0, example, count, *sizes) for example in examples)
     with record_files.create(output_file) as file:
-        for record in spec.encode_each(map(record_of, converted)):
+        rows = (dict(vars(features), label_ids=features.label_id) for features in converted)
+        for record in spec.encode_each(rows):
             file.write(record)

@@ -14,7 +14,7 @@ import copy
 import dataclasses
 import itertools
 from functools import lru_cache
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -58,21 +58,22 @@ class Window(NamedTuple):
         """Position -> whether this window shows the token in more context than all others."""
         return dict(enumerate(self.has_max_context.tolist(), start=len(self.question)))
 
-    def record(self, max_seq_length: int, is_training: bool) -> Dict[str, Any]:
-        """Returns the values of `feature_spec`."""
-        first, *question, separator = self.question
-        count = len(self.ids)
-        padding = max_seq_length - len(self.question) - count
-        record = {
-            "unique_ids": self.unique_id,
-            **pack([question, self.ids.tolist()], (first, separator), max_seq_length),
-            # [CLS] means "no answer".
-            "p_mask": [0] + [1] * (len(question) + 1) + [0] * count + [1] * padding,
-        }
-        if is_training:
-            first, last = self.answer
-            record.update(start_positions=first, end_positions=last, is_impossible=not last)
-        return record
+
+def records_of(
+    windows: Sequence[Window], max_seq_length: int, is_training: bool
+) -> Dict[str, np.ndarray]:
+    """Returns the records of R windows: the values [R, ...] of `feature_spec` by name."""
+    first, *_, separator = windows[0].question
+    segments = [(window.question[1:-1], window.ids) for window in windows]
+    records = pack(segments, (first, separator), max_seq_length)
+    p_mask = 1 - records["segment_ids"]
+    p_mask[:, 0] = 0  # [CLS] means "no answer".
+    p_mask[np.arange(len(windows)), records["input_mask"].sum(axis=1) - 1] = 1  # the last [SEP]
+    records.update(p_mask=p_mask, unique_ids=np.array([window.unique_id for window in windows]))
+    if is_training:
+        starts, ends = np.array([window.answer for window in windows]).T
+        records.update(start_positions=starts, end_positions=ends, is_impossible=ends == 0)
+    return records
 
 
 @lru_cache(maxsize=4096)
@@ -152,16 +153,15 @@ def make_windows(
         yield window._replace(unique_id=_FIRST_UNIQUE_ID + number)
 
 
-def _characters(text: str, encoding: tokenization.Encoding) -> Tuple[List[int], List[int]]:
+def _characters(text: str, encoding: tokenization.Encoding) -> np.ndarray:
     """Returns the first and last character of each token; a word includes white space before it."""
-    starts, lasts, end = [], [], 0
-    for piece, start, piece_end in zip(encoding.pieces, encoding.starts, encoding.ends):
-        if piece.startswith(tokenization.SPIECE_UNDERLINE):
-            start = min(start, end + len(text[end:start].rstrip()))
-        end = piece_end
-        starts.append(start)
-        lasts.append(max(start, end - 1))
-    return starts, lasts
+    starts = [
+        end + len(text[end:start].rstrip())
+        if start > end and piece.startswith(tokenization.SPIECE_UNDERLINE)
+        else start
+        for piece, start, end in zip(encoding.pieces, encoding.starts, [0, *encoding.ends])
+    ]
+    return np.array([starts, np.maximum(starts, np.array(encoding.ends, int) - 1)])
 
 
 def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Tuple[int, int]:
@@ -232,24 +232,27 @@ def convert_examples_to_features(
         doc_stride=doc_stride,
         max_query_length=max_query_length,
     )
-    for window in windows:
-        record = window.record(max_seq_length, is_training)
-        used = sum(record["input_mask"])
-        features = InputFeatures(
-            window.unique_id,
-            None if is_training else window.example_index,
-            window.doc_span_index,
-            window.tok_start_to_orig_index.tolist(),
-            window.tok_end_to_orig_index.tolist(),
-            window.token_is_max_context,
-            tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
-            paragraph_len=used,
-            start_position=record.get("start_positions"),
-            end_position=record.get("end_positions"),
-            is_impossible=record.get("is_impossible", False),
-            **{name: record[name] for name in SQUAD_SEQUENCES},
-        )
-        output_fn(features)
+    for group in iter(lambda: list(itertools.islice(windows, _CHUNK_EXAMPLES)), []):
+        records = records_of(group, max_seq_length, is_training)
+        columns = {name: values.tolist() for name, values in records.items()}
+        for number, window in enumerate(group):
+            record = {name: values[number] for name, values in columns.items()}
+            used = sum(record["input_mask"])
+            features = InputFeatures(
+                window.unique_id,
+                None if is_training else window.example_index,
+                window.doc_span_index,
+                window.tok_start_to_orig_index.tolist(),
+                window.tok_end_to_orig_index.tolist(),
+                window.token_is_max_context,
+                tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
+                paragraph_len=used,
+                start_position=record.get("start_positions"),
+                end_position=record.get("end_positions"),
+                is_impossible=record.get("is_impossible", False),
+                **{name: record[name] for name in SQUAD_SEQUENCES},
+            )
+            output_fn(features)
 
 
 # ---- records ----

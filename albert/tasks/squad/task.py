@@ -128,7 +128,7 @@ class SquadTask(Task):
         flags = self.flags
         questions = [window for window in items if window.doc_span_index == 0]
         notes = feature_cache.notes_on(questions, f"{flags.max_query_length} tokens (the question)")
-        records = [window.record(flags.max_seq_length, is_training) for window in items]
+        records = squad_features.records_of(items, flags.max_seq_length, is_training)
         return feature_cache.Conversion(records, notes)
 
     # ---- answers ----

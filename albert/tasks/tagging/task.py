@@ -131,7 +131,7 @@ class TaggingTask(Task):
         length = self.flags.max_seq_length
         *ends, mask = self.tokenizer.required_ids(["[CLS]", "[SEP]", "[MASK]"])
         numbers = {label: number for number, label in enumerate(self.labels, 1)}
-        records = []
+        rows, labels = [], []
         for _, words, tags, _ in examples:
             tokens: List[Any] = []
             for pieces, tag in zip(self.tokenizer.encode_ids_batch(list(words)), tags or words):
@@ -140,10 +140,10 @@ class TaggingTask(Task):
                 tokens += zip(pieces or [mask], [numbers.get(tag, 1)] + [0] * len(pieces))
             for first in range(0, len(tokens) or 1, length - 2):
                 part = tokens[first : first + length - 2]
-                record = pack([[token for token, _ in part]], ends, length)
-                labels = [0, *(label for _, label in part)]
-                record["label_ids"] = labels + [0] * (length - len(labels))
-                records.append(record)
+                rows.append([[token for token, _ in part]])
+                padding = [0] * (length - 1 - len(part))
+                labels.append([0, *(label for _, label in part), *padding])
+        records = {**pack(rows, ends, length), "label_ids": labels}
         notes = {"empty": sum(not sentence.words for sentence in examples)}
         return feature_cache.Conversion(records, notes)
 

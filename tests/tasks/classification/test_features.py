@@ -177,7 +177,7 @@ def test_labels_are_numbered_once_for_all_examples():
     task = ClassifierTask(ClassifierFlags(max_seq_length=16), spm(), about)
     task.labels = Labels(task.labels)
     records = task.encode([InputExample("0", "a", None, "b"), InputExample("1", "a")], True).records
-    assert [record["label_ids"] for record in records] == [[1], [0]]
+    assert records["label_ids"] == [1, 0]
 
 
 LONG = ("a b c d e f g", None)
@@ -198,12 +198,12 @@ def test_truncation_decides_what_is_kept_of_long_texts(truncation, texts, length
     flags = ClassifierFlags(max_seq_length=length, truncation=truncation)
     task = ClassifierTask(flags, wordpiece(), {"task": "t", "labels": BINARY})
     records, notes = task.encode([InputExample("", *texts, label="1")], True)
-    for record, segments in zip(records, expected):
-        used = record["input_ids"][: sum(record["input_mask"])]
-        assert "".join(task.tokenizer.convert_ids_to_tokens(used)) == f"[CLS]{segments}[SEP]"
-        assert (record["label_ids"], record["num_windows"]) == ([1], [len(expected)])
-    assert list(notes.values()) == [is_cut, texts[1] == "", len(records) > 1]
-    assert len(records) == len(expected)
+    count = len(expected)
+    for ids, mask, segments in zip(records["input_ids"], records["input_mask"], expected):
+        used = task.tokenizer.convert_ids_to_tokens(ids[: sum(mask)].tolist())
+        assert "".join(used) == f"[CLS]{segments}[SEP]"
+    assert (records["label_ids"], records["num_windows"]) == ([1] * count, [count] * count)
+    assert list(notes.values()) == [is_cut, texts[1] == "", count > 1]
 
 
 def test_truncation_is_recorded_unless_it_is_the_usual_one():

@@ -290,7 +290,7 @@ def test_threshold_is_used_by_loaded_models_and_exports(trained):
 def _served(run, texts):
     task = models.open_folder(run)
     records, _ = task.encode([task.parse(text) for text in texts], False)
-    return {name: np.array([record[name] for record in records]) for name in models.INPUTS}
+    return {name: records[name] for name in models.INPUTS}
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def test_records_equal_prepared_examples(tmp_path, tokenizer):
     sizes = {"max_seq_length": 40, "max_qa_length": 12, "tokenizer": tokenizer}
     read = race_examples.read_examples(folder, "dev")
     spec = race_features.feature_spec(40)
-    records = list(map(spec.encode, _records(read, sizes)))
+    records = spec.encode_all(_records(read, sizes))
     processor = race_utils.RaceProcessor(tokenizer is SPM, True, False, False)
     prepared = processor.get_dev_examples(folder)
     assert records == _file_records(prepared, tmp_path / "records", sizes)
@@ -118,11 +118,11 @@ def test_features_equal_the_reference(tmp_path):
     assert len(examples) == len(expected) == run["num_examples"]
     spec = race_features.feature_spec(run["max_seq_length"])
     converted = _records(race_examples.read_examples(str(tmp_path), "dev"), sizes)
-    for row, example, record in zip(expected, examples, converted):
+    for row, example, ids in zip(expected, examples, converted["input_ids"]):
         assert (example.example_id, example.endings) == (row["example_id"], row["endings"])
-        assert record["input_ids"] == row["input_ids"]
+        assert ids.tolist() == row["input_ids"]
     path = tmp_path / "records"
-    assert _file_records(examples, path, sizes) == list(map(spec.encode, converted))
+    assert _file_records(examples, path, sizes) == spec.encode_all(converted)
     assert canonical_sha256(path) == run["canonical_sha256"]
     assert path.stat().st_size == run["tf_record_bytes"]
 
@@ -140,10 +140,10 @@ def test_truncation_decides_what_is_kept_of_a_long_article(truncation):
     example = race_examples.InputExample("", text, None, [question, question, "a"], 1)
     flags = RaceFlags(max_seq_length=16, max_qa_length=5, truncation=truncation)
     records, notes = race_features.convert_examples([example], SPM, flags)
-    assert [record["num_windows"] for record in records] == [[len(kept)]] * len(kept)
-    for record, part, short in zip(records, kept, kept_with_short_question):
-        first, second, last = record["input_ids"]
+    assert records["num_windows"] == [len(kept)] * len(kept)
+    assert records["segment_ids"][:, 0].tolist() == [[0] * 10 + [1] * 6] * len(kept)
+    for ids, part, short in zip(records["input_ids"].tolist(), kept, kept_with_short_question):
+        first, second, last = ids
         assert first == second == [FIRST, *part, SEPARATOR, *_ids(question)[-5:], SEPARATOR]
-        assert record["segment_ids"][0] == [0] * 10 + [1] * 6
         assert last[: len(short) + 2] == [FIRST, *short, SEPARATOR]
     assert list(notes.values()) == [1, 0, truncation == "windows"]  # the question is cut, too

@@ -252,13 +252,12 @@ def test_encode_labels_first_pieces(length):
         tagging_examples.of_words(["a"], None),
     ]
     records = task.encode(examples, False).records
-    labels = [number for record in records for number in record["label_ids"] if number]
-    assert labels == [1, *[2] * 7, 1]
-    assert (len(records) > 2) == (length < 64)
-    for record in records:
-        assert {len(record[name]) for name in task.sequences} == {length}
-        used = record["input_ids"][: sum(record["input_mask"])]
-        assert (used[0], used[-1]) == (2, 3)
+    labels = np.array(records["label_ids"])
+    assert labels[labels > 0].tolist() == [1, *[2] * 7, 1]
+    assert (len(labels) > 2) == (length < 64)
+    assert {np.shape(records[name])[1] for name in task.sequences} == {length}
+    for ids, mask in zip(records["input_ids"], records["input_mask"]):
+        assert (ids[0], ids[sum(mask) - 1]) == (2, 3)
 
 
 def f1_of(right, found):
@@ -315,8 +314,7 @@ def test_tagger_learns_and_predicts(tmp_path):
 def tagging_outputs(task, tags, length):
     """The examples and outputs of a model that prefers these tags, and then O."""
     sentences = [tagging_examples.of_words(["king"] * len(one), one) for one in tags]
-    records = task.encode(sentences, False).records
-    label_ids = np.array([record["label_ids"] for record in records])
+    label_ids = np.array(task.encode(sentences, False).records["label_ids"])
     logits = np.zeros([*label_ids.shape, len(task.labels)], np.float32)
     logits[..., 0] = 0.5
     logits[label_ids > 0, label_ids[label_ids > 0] - 1] = 1
