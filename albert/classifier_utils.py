@@ -14,8 +14,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, tokenization
 from albert.data import padded_batches
+from albert.data.inputs import InputFeatures, PaddingInputExample  # noqa: F401
 from albert.data.packing import SEQUENCES
-from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
 from albert.tasks.classification import head as heads
 from albert.tasks.classification import registry
 from albert.tasks.classification.examples import InputExample

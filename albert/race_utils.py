@@ -11,7 +11,7 @@ from typing import List
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils
-from albert.data.records import InputFeatures  # noqa: F401  names that programs import
+from albert.data.inputs import InputFeatures  # noqa: F401  names that programs import
 from albert.tasks.race.examples import LETTERS, InputExample, levels_of, read_examples
 from albert.tasks.race.features import (  # noqa: F401
     convert_single_example,

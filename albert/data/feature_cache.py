@@ -22,7 +22,7 @@ import hashlib
 import multiprocessing
 import os
 import sys
-from typing import Any, Callable, Counter, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Counter, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -47,15 +47,7 @@ class Conversion(NamedTuple):
     notes: Mapping[str, int] = {}
 
 
-def notes_on(items: Sequence[Any], limits: str) -> Mapping[str, int]:
-    """Counts the examples that are cut (to the limits), empty or in windows, for the log."""
-    windows = [getattr(item, "window", 0) for item in items]
-    examples = [item for item, window in zip(items, windows) if not window]
-    return {
-        f"cut to {limits}": sum(item.is_cut for item in examples),
-        "empty": sum(item.is_empty for item in examples),
-        "read in windows": windows.count(1),
-    }
+Converter = Callable[[Sequence[Any]], Conversion]
 
 
 def build_records(
@@ -64,7 +56,7 @@ def build_records(
     fingerprint: Mapping[str, Any],
     spec: FeatureSpec,
     items: Callable[[], Sequence[Any]],
-    convert: Callable[[Sequence[Any]], Conversion],
+    convert: Converter,
     exact_path: bool = False,
     num_processes: int = 1,
     description: str = "features",
@@ -101,16 +93,12 @@ def build_records(
     log.info("%s: creating %s, because %s.", description, path, reason)
     converted = items()
     notes: Counter[str] = collections.Counter()
-
-    def encode(first: int) -> Conversion:
-        records, counts = convert(converted[first : first + _CHUNK_ITEMS])
-        return Conversion(spec.encode_all(records), counts)
-
     starts = range(0, len(converted), _CHUNK_ITEMS)
+    chunks = _encode(spec, converted, convert, num_processes=num_processes)
     with record_files.create(path, identity) as file, progress.Progress(
         description, len(converted), unit="examples"
     ) as bar:
-        for first, chunk in zip(starts, parallel.ordered_map(encode, starts, num_processes)):
+        for first, chunk in zip(starts, chunks):
             for record in chunk.records:
                 file.write(record)
             notes.update(chunk.notes)
@@ -118,6 +106,33 @@ def build_records(
     summary = filter(None, [f"{file.count} records", in_words(notes)])
     log.info("%s: %s.", description, ", ".join(summary))
     return file
+
+
+def write_records(
+    path: str,
+    spec: FeatureSpec,
+    items: Sequence[Any],
+    *,
+    convert: Converter,
+) -> None:
+    """Writes the records of items to a file, for programs that name it. See build_records."""
+    with record_files.create(path) as file:
+        for chunk in _encode(spec, items, convert):
+            for record in chunk.records:
+                file.write(record)
+
+
+def _encode(
+    spec: FeatureSpec, items: Sequence[Any], convert: Converter, *, num_processes: int = 1
+) -> Iterator[Conversion]:
+    """Yields the serialised records of each chunk of items."""
+
+    def encode(first: int) -> Conversion:
+        records, counts = convert(items[first : first + _CHUNK_ITEMS])
+        return Conversion(spec.encode_all(records), counts)
+
+    starts = range(0, len(items), _CHUNK_ITEMS)
+    return parallel.ordered_map(encode, starts, num_processes)
 
 
 def in_words(notes: Mapping[str, int]) -> str:
@@ -152,8 +167,11 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
     kind, content = "wordpiece", "\n".join(tokenizer.vocab).encode()
     if tokenizer.sp_model is not None:
         kind, content = "sentencepiece", tokenizer.sp_model.serialized_model_proto()
-    lower, digits = tokenizer.do_lower_case, hashlib.sha256(content).hexdigest()
-    return {"kind": kind, "sha256": digits, "do_lower_case": lower}
+    return {
+        "kind": kind,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "do_lower_case": tokenizer.do_lower_case,
+    }
 
 
 def processes_for(count: int) -> int:

@@ -1,82 +1,21 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The model's inputs for an example, and a fast writer of tf.train.Example's wire format.
+"""A fast writer of tf.train.Example's wire format.
 
 The bytes equal tf.train.Example.SerializeToString(deterministic=True), which takes longer than all
 other work on pretraining data.
 
-Legend: N examples, R rows, L values of a feature.
+Legend: N examples, L values of a feature.
 """
 
-import dataclasses
 import functools
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, List, Mapping
 
 import numpy as np
-
-from albert.data.packing import Arrays
-from albert.data.truncation import NUM_WINDOWS
 
 # Field numbers of the messages: Example.features = 1; Features.feature = 1, a map with key = 1 and
 # value = 2. A Feature has one of these lists, whose packed values are field 1.
 _FLOAT_LIST, _INT64_LIST = 2, 3
-
-
-class PaddingInputExample:
-    """Fills the last batch, because on a TPU all batches have the same size. Its weight is 0."""
-
-
-@dataclasses.dataclass(eq=False)
-class InputFeatures:
-    """The model's inputs for one example of classification or multiple choice.
-
-    Attributes:
-      input_ids, input_mask, segment_ids: lists of S ints; for multiple choice, one list per option.
-      label_id: the label's number; for regression, the label itself; of several labels, 0 or 1 for
-        each.
-      guid, example_id: the example's name, or None. For multiple choice, example_id names the
-        passage.
-      is_real_example: False if the example only fills a batch.
-    """
-
-    input_ids: List[Any]
-    input_mask: List[Any]
-    segment_ids: List[Any]
-    label_id: Union[int, float, List[int]]
-    guid: Optional[str] = None
-    example_id: Any = None
-    is_real_example: bool = True
-
-
-class InputRow(NamedTuple):
-    """An input of an example, before `packing.pack`.
-
-    Attributes:
-      segments: the token ids of one or two texts; for multiple choice, these of each option.
-      label_id, is_real_example: see InputFeatures.
-      is_cut: whether tokens of the texts are missing.
-      is_empty: whether a text has no tokens.
-      num_windows: the number of inputs that the example has.
-      window: the number of this input, from 0.
-    """
-
-    segments: Sequence[Any]
-    label_id: Union[int, float, List[int]]
-    is_real_example: bool = True
-    is_cut: bool = False
-    is_empty: bool = False
-    num_windows: int = 1
-    window: int = 0
-
-
-def records_of(rows: Sequence[InputRow], packed: Arrays) -> Dict[str, Any]:
-    """Returns the records of R rows: values [R, ...] by feature name. `packed`: see pack."""
-    return {
-        **packed,
-        "label_ids": [row.label_id for row in rows],
-        "is_real_example": [row.is_real_example for row in rows],
-        NUM_WINDOWS: [row.num_windows for row in rows],
-    }
 
 
 def encode_examples(features: Mapping[str, np.ndarray]) -> List[bytes]:
@@ -88,23 +27,24 @@ def encode_examples(features: Mapping[str, np.ndarray]) -> List[bytes]:
         if values.dtype == np.float32:
             kind, lists = _FLOAT_LIST, _floats
         entries.append([_feature_head(name, kind, len(row)) + row for row in lists(values)])
-    examples = map(b"".join, zip(*entries))
-    return [_head(1, len(example)) + example for example in examples]
+    return [_field(1, b"".join(example)) for example in zip(*entries)]
 
 
 @functools.lru_cache(maxsize=None)
 def _feature_head(name: str, kind: int, length: int) -> bytes:
     """Returns the bytes before a feature's packed values, which have `length` bytes."""
-    head, key = b"", name.encode()
-    for number in (1, kind, 2):
-        head = _head(number, len(head) + length) + head
-    head = _head(1, len(key)) + key + head
-    return _head(1, len(head) + length) + head
+    values = _field(2, _field(kind, _field(1, bytes(length))))
+    feature = _field(1, _field(1, name.encode()) + values)
+    return feature[: len(feature) - length]
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """Returns a field of a message: its tag, its length, and the content."""
+    return _head(number, len(content)) + content
 
 
 @functools.lru_cache(maxsize=None)
 def _head(number: int, length: int) -> bytes:
-    """Returns the bytes before a field's content: its tag and its length."""
     return bytes([number << 3 | 2]) + _varints(np.array([[length]]))[0]
 
 
@@ -126,5 +66,5 @@ def _varints(values: np.ndarray) -> List[bytes]:
         rest >>= 7
     is_used[:, :, 0] = True
     content = groups[is_used].tobytes()
-    ends = np.cumsum(np.count_nonzero(is_used.reshape([len(values), -1]), axis=1)).tolist()
+    ends = np.cumsum(np.count_nonzero(is_used, axis=(1, 2))).tolist()
     return [content[start:end] for start, end in zip([0, *ends], ends)]

@@ -148,13 +148,12 @@ class InferenceModel(contextlib.AbstractContextManager):
             yield from parallel.in_order(thread, self._encode, pools, ahead=1)
 
     def _encode(self, items: Sequence[Any]) -> Arrays:
-        columns = {}
         records, counts = self.task.encode(items, False)
         self.notes.update(counts)
-        for feature in self.task.spec(False).features:
-            dtype = np.int32 if feature.dtype.is_integer else np.float32
-            columns[feature.name] = np.asarray(records[feature.name], dtype)
-        return columns
+        return {
+            name: np.asarray(records[name], np.int32 if dtype.is_integer else np.float32)
+            for name, _, dtype, _ in self.task.spec(False).features
+        }
 
 
 # ---- a program's texts ----

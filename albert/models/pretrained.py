@@ -106,8 +106,10 @@ class EncoderTask(inference.InferenceTask):
         records = {name: values[:, :longest] for name, values in records.items()}
         records["input_ids"][is_cut, -1] = self.ends[-1]
         records[POSITIONS] = np.zeros([len(rows), 1], np.int32)
-        notes = {f"cut to {longest} tokens": int(is_cut.sum()), "empty": 0}
-        notes["empty"] = sum(not all(row) for row in rows)
+        notes = {
+            f"cut to {longest} tokens": int(is_cut.sum()),
+            "empty": sum(not all(row) for row in rows),
+        }
         return feature_cache.Conversion(records, notes)
 
 
@@ -222,10 +224,8 @@ class MaskTask(EncoderTask):
     def encode(self, items: Sequence[MaskedText], is_training: bool) -> feature_cache.Conversion:
         """Returns the records of texts. Zeros follow the positions of a text with fewer gaps."""
         records = pack([item.segments for item in items], self.ends)
-        most = max(len(item.positions) for item in items)
-        records[POSITIONS] = np.zeros([len(items), most], np.int32)
-        for row, item in zip(records[POSITIONS], items):
-            row[: len(item.positions)] = item.positions
+        positions = itertools.zip_longest(*(item.positions for item in items), fillvalue=0)
+        records[POSITIONS] = np.array(list(positions)).T
         return feature_cache.Conversion(records)
 
     def build(self, features: Tensors, **options: Any) -> Tensors:

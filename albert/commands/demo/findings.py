@@ -131,9 +131,8 @@ class ProbeTask(pretrained.MaskTask):
             if 1 <= len(masked) <= _MOST_TOKENS:
                 tokens = [0, *first, 0, *second]
                 ids = [self.mask if n in masked else i for n, i in enumerate(tokens)]
-                segments = [ids[1 : half + 1], ids[half + 2 :]]
                 rows = [
-                    pretrained.MaskedText(segments, masked),
+                    pretrained.MaskedText([ids[1 : half + 1], ids[half + 2 :]], masked),
                     pretrained.MaskedText([first, second]),
                     pretrained.MaskedText([second, first]),
                 ]

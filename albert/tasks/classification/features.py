@@ -9,21 +9,19 @@ Legend: S sequence, max_seq_length.
 """
 
 import itertools
-from typing import Any, List, Mapping, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.configs.shared_flags import END, WINDOWS
-from albert.data import feature_cache, record_files
-from albert.data.packing import SEQUENCES, pack
+from albert.data import feature_cache, inputs
+from albert.data.inputs import InputFeatures
+from albert.data.packing import SEQUENCES
 from albert.data.record_format import Feature, FeatureSpec
-from albert.data.records import InputFeatures, InputRow, PaddingInputExample, records_of
 from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.classification.examples import InputExample
 from albert.util import UserError, wording
-
-_EXAMPLES_TOGETHER = 256  # to convert at a time
 
 
 def feature_spec(
@@ -78,11 +76,11 @@ def _windows(
 
 
 def convert(
-    examples: Sequence[Union[InputExample, PaddingInputExample]],
+    examples: Sequence[Any],
     label_list: Any,
-    max_seq_length: int,
     tokenizer: tokenization.FullTokenizer,
     *,
+    max_seq_length: int,
     is_raw: bool = False,
     truncation: str = END,
     is_multi_label: bool = False,
@@ -90,10 +88,10 @@ def convert(
     """Returns the records of examples, in windows those of each window.
 
     Args:
-      examples: the examples.
+      examples: InputExample or PaddingInputExample objects.
       label_list: labels in the order of their ids, or a dict label -> id; [None] for regression.
-      max_seq_length: S, at least 4.
       tokenizer: its `tokenize` must accept the texts, which a DataProcessor has prepared.
+      max_seq_length: S, at least 4.
       is_raw: whether the texts are unprepared, so that the tokenizer prepares them; much faster.
       truncation: what becomes of long texts; see data/truncation.py.
       is_multi_label: whether an example's label is a tuple of any number of labels.
@@ -101,40 +99,27 @@ def convert(
     Raises:
       ValueError: a label is unknown, or the vocabulary lacks [CLS] or [SEP].
     """
-    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
     label_ids = label_list
     if not isinstance(label_list, dict):
         label_ids = {label: number for number, label in enumerate(label_list)}
-    distinct = {getattr(item, name, None) for item in examples for name in ("text_a", "text_b")}
-    texts = list(distinct - {None})
-    if is_raw:
-        encoded = tokenizer.encode_ids_batch(texts)
-    else:
-        encoded = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in texts]
-    ids = dict(zip(texts, encoded))
-    rows = []
-    for example in examples:
-        if isinstance(example, PaddingInputExample):
-            rows.append(InputRow((), 0, is_real_example=False))
-            continue
+    texts = (getattr(item, name, None) for item in examples for name in ("text_a", "text_b"))
+    ids = inputs.ids_of_texts(tokenizer, texts, is_raw)
+
+    def encode(example: InputExample) -> inputs.EncodedExample:
         segments = [ids[example.text_a]]
         if example.text_b is not None:
             segments.append(ids[example.text_b])
         windows, is_cut = _windows(segments, max_seq_length - 1 - len(segments), truncation)
         label_id = _label_id(example, label_ids, is_multi_label)
-        for number, window in enumerate(windows):
-            row = InputRow(
-                window,
-                label_id,
-                is_cut=is_cut,
-                is_empty=not all(window),
-                num_windows=len(windows),
-                window=number,
-            )
-            rows.append(row)
-    packed = pack([row.segments for row in rows], ends, max_seq_length)
-    notes = feature_cache.notes_on(rows, f"{max_seq_length} tokens")
-    return feature_cache.Conversion(records_of(rows, packed), notes)
+        return inputs.EncodedExample([[window] for window in windows], label_id, is_cut)
+
+    return inputs.convert(
+        examples,
+        encode,
+        tokenizer,
+        shape=[max_seq_length],
+        limits=f"{max_seq_length} tokens",
+    )
 
 
 def convert_examples_to_features(
@@ -142,15 +127,11 @@ def convert_examples_to_features(
 ) -> List[InputFeatures]:
     """Returns the features of examples; see `convert`. Ignores task_name."""
     del task_name
-    records, _ = convert(examples, label_list, max_seq_length, tokenizer, **options)
-    ids, masks, segments = (records[name].tolist() for name in SEQUENCES)
-    columns = zip(ids, masks, segments, records["label_ids"], records["is_real_example"])
-    return [InputFeatures(*row[:4], is_real_example=row[4]) for row in columns]
+    records, _ = convert(examples, label_list, tokenizer, max_seq_length=max_seq_length, **options)
+    return inputs.features_of(records)
 
 
-def _label_id(
-    example: InputExample, label_ids: Mapping[Any, int], is_multi_label: bool
-) -> Union[int, float, List[int]]:
+def _label_id(example: InputExample, label_ids: Mapping[Any, int], is_multi_label: bool) -> Any:
     """Returns the label's id (for regression, the label; of several, 0 or 1 for each label).
 
     Without a label it is 0.
@@ -183,10 +164,9 @@ def file_based_convert_examples_to_features(
     examples, label_list, max_seq_length, tokenizer, output_file, task_name
 ) -> None:
     """Writes the features to a record file; see `convert_examples_to_features`."""
-    spec = feature_spec(max_seq_length, is_regression=list(label_list) == [None])
-    with record_files.create(output_file) as file:
-        for first in range(0, len(examples), _EXAMPLES_TOGETHER):
-            group = examples[first : first + _EXAMPLES_TOGETHER]
-            records, _ = convert(group, label_list, max_seq_length, tokenizer)
-            for record in spec.encode_all(records):
-                file.write(record)
+    feature_cache.write_records(
+        output_file,
+        feature_spec(max_seq_length, is_regression=list(label_list) == [None]),
+        examples,
+        convert=lambda group: convert(group, label_list, tokenizer, max_seq_length=max_seq_length),
+    )

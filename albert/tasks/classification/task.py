@@ -231,8 +231,8 @@ class ClassifierTask(Task):
         return classification_features.convert(
             examples,
             self._label_ids,
-            self.flags.max_seq_length,
             self.tokenizer,
+            max_seq_length=self.flags.max_seq_length,
             is_raw=True,
             truncation=self.flags.truncation,
             is_multi_label=self.is_multi_label,

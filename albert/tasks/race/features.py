@@ -9,14 +9,14 @@ the sequence fits (RACE in ALBERT, arXiv:1909.11942, section 4.1), or as data/tr
 Dimensions: C options, S sequence.
 """
 
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Sequence, Tuple
 
 from albert import tokenization
 from albert.configs.shared_flags import END, WINDOWS
-from albert.data import feature_cache, record_files
-from albert.data.packing import SEQUENCES, pack
+from albert.data import feature_cache, inputs
+from albert.data.inputs import InputFeatures, PaddingInputExample
+from albert.data.packing import SEQUENCES
 from albert.data.record_format import Feature, FeatureSpec
-from albert.data.records import InputFeatures, InputRow, PaddingInputExample, records_of
 from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.race.examples import LETTERS, InputExample
 from albert.util import UserError
@@ -71,60 +71,56 @@ def convert_single_example(
       UserError: the lengths do not fit each other, or the vocabulary has no [CLS] or [SEP].
     """
     del example_index
-    check_lengths(max_seq_length, max_qa_length)
-    if isinstance(example, PaddingInputExample):
-        row, example_id = InputRow([()] * label_size, 0, is_real_example=False), 0
-    else:
-        lengths, example_id = (max_seq_length, max_qa_length), example.example_id
-        row = _input_rows(
-            example,
-            lengths,
-            ids_of=lambda text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)),
-        )[0]
-    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
-    packed = pack(row.segments, ends, max_seq_length)
-    return InputFeatures(
-        **{name: values.tolist() for name, values in packed.items()},
-        label_id=row.label_id,
-        example_id=example_id,
-        is_real_example=row.is_real_example,
-    )
+    lengths = max_seq_length, max_qa_length
+    records, _ = _convert([example], tokenizer, lengths, num_choices=label_size)
+    (features,) = inputs.features_of(records)
+    features.example_id = getattr(example, "example_id", 0)
+    return features
 
 
-def _input_rows(
-    example: InputExample,
+def _convert(
+    examples: Sequence[Any],
+    tokenizer: tokenization.FullTokenizer,
     lengths: Tuple[int, int],
     *,
-    ids_of: Callable[[str], List[int]],
+    is_raw: bool = False,
     truncation: str = END,
-) -> List[InputRow]:
-    """Returns the input of a question; for windows, with each window of the article.
+    num_choices: int = 0,
+) -> feature_cache.Conversion:
+    """Returns the records of questions; see convert_examples and convert_single_example.
 
-    `lengths` are max_seq_length and max_qa_length, and `ids_of` is a function from text to ids.
+    `lengths` are max_seq_length and max_qa_length. `is_raw`: the tokenizer prepares the texts.
     """
     max_seq_length, max_qa_length = lengths
-    article = ids_of(example.context_sentence)
-    start = ids_of(example.start_ending) if example.start_ending else []
-    wholes = [start + ids_of(ending) for ending in example.endings]
-    questions = [whole[-max_qa_length:] for whole in wholes]
-    rooms = [max_seq_length - 3 - len(question) for question in questions]
-    is_cut = truncation != WINDOWS and len(article) > min(rooms)
-    if truncation == WINDOWS:  # The longest option decides, so that all have the same windows.
-        rooms = [min(rooms) for _ in rooms]
-    windows = list(zip(*(parts_of(article, room, truncation) for room in rooms)))
-    rows = []
-    for number, parts in enumerate(windows):
-        segments = list(zip(parts, questions))
-        row = InputRow(
-            segments,
+    check_lengths(*lengths)
+    real = [item for item in examples if not isinstance(item, PaddingInputExample)]
+    texts = [item.context_sentence for item in real]
+    texts += [text for item in real for text in (item.start_ending, *item.endings)]
+    ids = inputs.ids_of_texts(tokenizer, texts, is_raw)
+
+    def encode(example: InputExample) -> inputs.EncodedExample:
+        article, start = ids[example.context_sentence], ids.get(example.start_ending, ())
+        wholes = [[*start, *ids[ending]] for ending in example.endings]
+        questions = [whole[-max_qa_length:] for whole in wholes]
+        rooms = [max_seq_length - 3 - len(question) for question in questions]
+        is_cut = truncation != WINDOWS and len(article) > min(rooms)
+        if truncation == WINDOWS:  # The longest option decides, so that all have the same windows.
+            rooms = [min(rooms) for _ in rooms]
+        windows = list(zip(*(parts_of(article, room, truncation) for room in rooms)))
+        return inputs.EncodedExample(
+            [list(zip(parts, questions)) for parts in windows],
             example.label or 0,
-            is_cut=is_cut or questions != wholes,
-            is_empty=not all(map(all, segments)),
-            num_windows=len(windows),
-            window=number,
+            is_cut or questions != wholes,
         )
-        rows.append(row)
-    return rows
+
+    most = max([num_choices, *(len(item.endings) for item in real)])
+    return inputs.convert(
+        examples,
+        encode,
+        tokenizer,
+        shape=[most, max_seq_length],
+        limits=f"{max_seq_length} tokens (the question: {max_qa_length})",
+    )
 
 
 def convert_examples(
@@ -139,23 +135,14 @@ def convert_examples(
     A record has as many sequences as the question with the most options has, at least
     `num_choices`. `flags` must have max_seq_length, max_qa_length and truncation.
     """
-    check_lengths(flags.max_seq_length, flags.max_qa_length)
-    texts = {example.context_sentence for example in examples}
-    texts.update(ending for example in examples for ending in example.endings)
-    ids = dict(zip(texts, tokenizer.encode_ids_batch(list(texts))))
-    lengths = (flags.max_seq_length, flags.max_qa_length)
-    rows: List[InputRow] = []
-    for example in examples:
-        rows += _input_rows(example, lengths, ids_of=ids.__getitem__, truncation=flags.truncation)
-    most = max([num_choices, *(len(row.segments) for row in rows)])
-    options = [segments for row in rows for segments in [*row.segments, *[()] * most][:most]]
-    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
-    packed = {
-        name: values.reshape([len(rows), most, flags.max_seq_length])
-        for name, values in pack(options, ends, flags.max_seq_length).items()
-    }
-    limits = f"{flags.max_seq_length} tokens (the question: {flags.max_qa_length})"
-    return feature_cache.Conversion(records_of(rows, packed), feature_cache.notes_on(rows, limits))
+    return _convert(
+        examples,
+        tokenizer,
+        (flags.max_seq_length, flags.max_qa_length),
+        is_raw=True,
+        truncation=flags.truncation,
+        num_choices=num_choices,
+    )
 
 
 def file_based_convert_examples_to_features(
@@ -166,10 +153,10 @@ def file_based_convert_examples_to_features(
     Replaces an existing file. label_list has a label per option. For the other arguments, see
     `convert_single_example`.
     """
-    sizes, count = (max_seq_length, tokenizer, max_qa_length), len(label_list)
-    spec = feature_spec(max_seq_length, count)
-    converted = (convert_single_example(0, example, count, *sizes) for example in examples)
-    with record_files.create(output_file) as file:
-        rows = (dict(vars(features), label_ids=features.label_id) for features in converted)
-        for record in spec.encode_each(rows):
-            file.write(record)
+    count, lengths = len(label_list), (max_seq_length, max_qa_length)
+    feature_cache.write_records(
+        output_file,
+        feature_spec(max_seq_length, count),
+        examples,
+        convert=lambda group: _convert(group, tokenizer, lengths, num_choices=count),
+    )

@@ -232,27 +232,25 @@ def convert_examples_to_features(
         doc_stride=doc_stride,
         max_query_length=max_query_length,
     )
-    for group in iter(lambda: list(itertools.islice(windows, _CHUNK_EXAMPLES)), []):
-        records = records_of(group, max_seq_length, is_training)
-        columns = {name: values.tolist() for name, values in records.items()}
-        for number, window in enumerate(group):
-            record = {name: values[number] for name, values in columns.items()}
-            used = sum(record["input_mask"])
-            features = InputFeatures(
-                window.unique_id,
-                None if is_training else window.example_index,
-                window.doc_span_index,
-                window.tok_start_to_orig_index.tolist(),
-                window.tok_end_to_orig_index.tolist(),
-                window.token_is_max_context,
-                tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
-                paragraph_len=used,
-                start_position=record.get("start_positions"),
-                end_position=record.get("end_positions"),
-                is_impossible=record.get("is_impossible", False),
-                **{name: record[name] for name in SQUAD_SEQUENCES},
-            )
-            output_fn(features)
+    for window in windows:
+        records = records_of([window], max_seq_length, is_training)
+        record = {name: values[0].tolist() for name, values in records.items()}
+        used = sum(record["input_mask"])
+        features = InputFeatures(
+            window.unique_id,
+            None if is_training else window.example_index,
+            window.doc_span_index,
+            window.tok_start_to_orig_index.tolist(),
+            window.tok_end_to_orig_index.tolist(),
+            window.token_is_max_context,
+            tokenizer.convert_ids_to_tokens(record["input_ids"][:used]),
+            paragraph_len=used,
+            start_position=record.get("start_positions"),
+            end_position=record.get("end_positions"),
+            is_impossible=record.get("is_impossible", False),
+            **{name: record[name] for name in SQUAD_SEQUENCES},
+        )
+        output_fn(features)
 
 
 # ---- records ----

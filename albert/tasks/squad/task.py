@@ -127,7 +127,12 @@ class SquadTask(Task):
         """Returns the records of windows."""
         flags = self.flags
         questions = [window for window in items if window.doc_span_index == 0]
-        notes = feature_cache.notes_on(questions, f"{flags.max_query_length} tokens (the question)")
+        notes = {
+            f"cut to {flags.max_query_length} tokens (the question)": sum(
+                window.is_cut for window in questions
+            ),
+            "empty": sum(window.is_empty for window in questions),
+        }
         records = squad_features.records_of(items, flags.max_seq_length, is_training)
         return feature_cache.Conversion(records, notes)
 

@@ -10,7 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils
-from albert.data.records import PaddingInputExample
+from albert.data.inputs import PaddingInputExample
 from albert.tasks.classification import features as classification_features
 from albert.tasks.classification import registry
 from albert.tasks.classification.examples import InputExample

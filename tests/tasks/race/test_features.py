@@ -9,7 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import race_utils
-from albert.data.records import PaddingInputExample
+from albert.data.inputs import PaddingInputExample
 from albert.tasks.race import examples as race_examples
 from albert.tasks.race import features as race_features
 from albert.tasks.race.flags import RaceFlags
