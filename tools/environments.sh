@@ -158,14 +158,15 @@ make_environment() {
 }
 
 # Older pips do not know the wheels' platform names. Of what pip reports, the packages' names are shown,
-# as progress; all of it is in pip.log, whose end is shown when pip fails. pip compiles all modules:
-# where PYTHONDONTWRITEBYTECODE is set, each process would otherwise compile TensorFlow's again.
+# as progress; all of it is in pip.log, whose end is shown when pip fails. Then all processors compile the
+# modules, which pip does with one: where PYTHONDONTWRITEBYTECODE is set, each process would otherwise
+# compile TensorFlow's again. Some packages have modules for other Pythons, which do not compile.
 install_requirements() {
     python=$1/bin/python log=$1/pip.log
     "$python" -m pip install --quiet --disable-pip-version-check "pip>=20.3" >&2 ||
         fail "pip could not be upgraded in $1. The next run continues from here."
     {
-        "$python" -m pip install --disable-pip-version-check --progress-bar off \
+        "$python" -m pip install --disable-pip-version-check --progress-bar off --no-compile \
             -r "$1/requirements.txt" 2>&1 && echo "pip: done" || echo "pip: failed"
     } | tee "$log" | awk -v place="${1#.venv/}" '
         /^Collecting / {
@@ -179,6 +180,7 @@ install_requirements() {
         fail "pip could not install what $1/requirements.txt lists (its output is in $log)." \
             "The next run continues from here."
     }
+    "$python" -m compileall -q -j 0 "$1/lib" >/dev/null 2>&1 || :
 }
 
 # Prints a Python of this version that uv gets, if uv is there. It keeps those in a place of its own; no

@@ -31,32 +31,38 @@ STORIES = 12000
 
 
 class Kind(NamedTuple):
-    """A kind of text, and the flags of its records."""
+    """A kind of text, and the flags of its records and of training."""
 
     text: str
     lengths: Dict[str, int]  # also flags of training
-    copies: Dict[str, Any]  # how often the training records repeat the text
+    # The training records repeat the text, each time with other masks.
+    copies: Dict[str, Any] = {"dupe_factor": 5, "masked_lm_prob": 0.3}
+    # Small batches with little padding: half the work of 32 stories of full length.
+    training: Dict[str, Any] = {
+        "train_batch_size": 20,
+        "learning_rate": 0.002,
+        "adam_beta_2": 0.98,
+        "padding": "bucket",
+    }
 
 
 _STORIES = "everyday stories in {}, made by the demo from tables of words and plots"
-_PROSE = f"English prose that ships with Python {platform.python_version()}"
 KINDS = {
     "en": Kind(
         _STORIES.format("English"),
-        {"max_seq_length": 80, "max_predictions_per_seq": 12},
-        {"dupe_factor": 5},
+        {"max_seq_length": 80, "max_predictions_per_seq": 24},
     ),
     # A Chinese story has more characters than an English story has words.
     "zh": Kind(
         _STORIES.format("Chinese"),
-        {"max_seq_length": 88, "max_predictions_per_seq": 14},
-        {"dupe_factor": 5},
+        {"max_seq_length": 88, "max_predictions_per_seq": 26},
     ),
-    # Prose varies more than stories, so the records repeat it more often, with more masks.
+    # Prose varies more than stories, so the records repeat it more often.
     "python": Kind(
-        _PROSE,
+        f"English prose that ships with Python {platform.python_version()}",
         {"max_seq_length": 64, "max_predictions_per_seq": 20},
         {"dupe_factor": 20, "masked_lm_prob": 0.3},
+        {"train_batch_size": 32, "learning_rate": 0.001},
     ),
 }
 # A narrow model learns much in a few minutes on two cores: short sequences and a small vocabulary
@@ -77,8 +83,9 @@ def run_phase(options: argparse.Namespace) -> None:
     if options.text == "python" and options.language != "en":
         raise UserError(f"--text python is English: leave out --language {options.language}.")
     kind = options.language if options.text == "stories" else options.text
-    version = platform.python_version()
-    with runs.open_run(options.o, "run", text=kind, steps=options.steps, python=version) as run:
+    with runs.open_run(
+        options.o, "run", text=kind, steps=options.steps, python=platform.python_version()
+    ) as run:
         run_tour(run, kind, options.steps)
 
 
@@ -101,8 +108,7 @@ def run_tour(run: runs.DemoRun, kind: str, steps: int) -> demo_findings.Findings
     print("\n[5/5] What it learned", flush=True)
     best = str(path / "model" / "model.ckpt-best")
     task = demo_findings.ProbeTask(model_folder.PretrainedModel(config, best, tokenizer, length))
-    names = path / "names.txt" if kind == "zh" else None
-    findings = task.examine(path, corpus, names)
+    findings = task.examine(path, corpus, path / "names.txt" if kind == "zh" else None)
     curve = hooks.read_curve(str(path / "model" / hooks.CURVE_NAME))
     training_lines, held_out_lines = (
         [line for text in part for line in text.sentences] for part in corpus
@@ -150,9 +156,13 @@ def _make_vocabulary(run: runs.DemoRun, kind: str, corpus: demo_corpus.Corpus) -
     """Makes a vocabulary, and returns its flag. The same text gives the same bytes."""
     path = run.path
     if kind == "python":
-        prefix = path / "vocabulary"
-        size = {"vocab_size": 2000, "overwrite": True}
-        run(train_vocab, input_file=path / "train.txt", model_prefix=prefix, **size)
+        run(
+            train_vocab,
+            input_file=path / "train.txt",
+            model_prefix=path / "vocabulary",
+            vocab_size=2000,
+            overwrite=True,
+        )
     else:
         cut = tokenization.BasicTokenizer().tokenize
         lines = (" ".join(document.sentences) for document in corpus.training)
@@ -168,8 +178,13 @@ def _make_records(run: runs.DemoRun, kind: str, vocabulary: Dict[str, str]) -> N
     if kind == "zh":
         flags.update(language="zh", user_dictionary=run.path / "names.txt")
     for name, copies in (("train", KINDS[kind].copies), ("held_out", {"dupe_factor": 1})):
-        text, records = (run.path / f"{name}.{ending}" for ending in ("txt", "tf_record"))
-        run(create_pretraining_data, input_file=text, output_file=records, **flags, **copies)
+        run(
+            create_pretraining_data,
+            input_file=run.path / f"{name}.txt",
+            output_file=run.path / f"{name}.tf_record",
+            **flags,
+            **copies,
+        )
 
 
 def _pretrain(run: runs.DemoRun, kind: str, steps: int) -> None:
@@ -183,14 +198,13 @@ def _pretrain(run: runs.DemoRun, kind: str, steps: int) -> None:
         do_train=True,
         do_eval=True,
         eval_untrained=True,
-        train_batch_size=32,
         optimizer="adamw",
-        learning_rate=0.001,
         num_train_steps=steps,
-        num_warmup_steps=min(200 if kind == "python" else 100, steps // 8),
+        num_warmup_steps=steps // 15,
         max_eval_steps=8,
         save_checkpoints_steps=max(1, steps // EVALUATIONS),
         keep_checkpoint_max=0,
         log_steps=max(1, steps // 40),
         **KINDS[kind].lengths,
+        **KINDS[kind].training,
     )
