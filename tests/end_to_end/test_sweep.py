@@ -37,11 +37,22 @@ def test_sweep_runs_once_from_any_folder(tmp_path):
     models.write_classifier(root)
     shutil.copy(models.VOCABULARY, root / "30k-clean.model")
 
-    first = run_glue(tmp_path, ALBERT_ROOT="root", OUTPUT_DIR="out", SEEDS="7")
-    assert "[mrpc, seed 7] " in first.stderr and "Trained steps 1 to 3" in first.stderr
+    first = run_glue(tmp_path, ALBERT_ROOT="root", OUTPUT_DIR="out", SEEDS="7,8")
+    assert "[mrpc, seed 8] " in first.stderr and "Trained steps 1 to 3" in first.stderr
     assert first.stdout == (tmp_path / "out" / "results.txt").read_text()
     assert (tmp_path / "out" / "glue_submission.zip").exists()
 
-    second = run_glue(tmp_path, DATA_DIR="root/glue", MODEL_DIR="root", OUTPUT_DIR="out", SEEDS="7")
+    second = run_glue(
+        tmp_path, DATA_DIR="root/glue", MODEL_DIR="root", OUTPUT_DIR="out", SEEDS="7,8"
+    )
     assert "Trained" not in second.stderr and second.stdout == first.stdout
-    assert len(list((tmp_path / "exported").iterdir())) == 1
+    assert len(list((tmp_path / "exported").iterdir())) == 2
+
+    # The second run of a sweep has the bytes of a run of its own.
+    config = f"--config={tmp_path}/out/mrpc/seed-8/run.toml"
+    script = [sys.executable, "-m", "albert.run_classifier", config, "--output_dir=alone"]
+    environment = dict(os.environ, PYTHONPATH=str(ROOT))
+    subprocess.run(script, env=environment, cwd=str(tmp_path), check=True)
+    for name in ("model.ckpt-best.data-00000-of-00001", "eval_results.json", "test_results.tsv"):
+        swept = tmp_path / "out" / "mrpc" / "seed-8" / name
+        assert (tmp_path / "alone" / name).read_bytes() == swept.read_bytes(), name

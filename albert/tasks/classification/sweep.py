@@ -2,22 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sweep: a run of run_classifier for each task, setting and seed, in a process of its own.
 
-This process does not import TensorFlow, so a run has all memory.
+This process does not import TensorFlow. A server does it once, and each run is a fork of the
+server.
 """
 
 import json
 import logging
 import math
+import multiprocessing
 import os
 import shlex
-import subprocess
 import sys
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
 from albert.configs import published
-from albert.tasks.classification import predictions
+from albert.tasks.classification import predictions, sweep_run
 from albert.tasks.classification.flags import SweepFlags
 from albert.tasks.classification.sweep_run import LENDERS, MARKER_NAME, SweepRun, is_finished
 from albert.training import metrics, run_files
@@ -26,6 +27,8 @@ from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload(["albert.tasks.classification.sweep_server"])
 LOG_NAME = "log.txt"  # in a run's folder
 TEXT_NAME, JSON_NAME, SUBMISSION_NAME = "results.txt", "results.json", "glue_submission.zip"
 # Other metrics in run_summary.json are no scores.
@@ -83,18 +86,24 @@ def _start(run: SweepRun) -> None:
     """Does a run; its output goes into its log, and to standard error behind its name."""
     marker, path = (os.path.join(run.folder, name) for name in (MARKER_NAME, LOG_NAME))
     files.atomic_write_json(marker, run.identity)
+    reader, writer = _SERVER.Pipe(duplex=False)
+    process = _SERVER.Process(target=sweep_run.work, args=(run.command[2:], writer))
+    process.start()
+    writer.close()
     line = ""
-    with open(path, "a", encoding="utf-8") as log, subprocess.Popen(
-        run.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    ) as process:
+    with open(path, "a", encoding="utf-8") as log, open(
+        reader.fileno(), encoding="utf-8", closefd=False
+    ) as output:
         try:
-            for line in process.stdout:
+            for line in output:
                 print(line, end="", file=log, flush=True)
                 print(f"[{run.name}] {line}", end="", file=sys.stderr, flush=True)
         except BaseException:
             process.terminate()  # it saves its steps
+            output.read()  # to its end
             raise
-    code = process.returncode
+    process.join()
+    code = process.exitcode
     if code:
         raise UserError(f"{run.name} failed with exit code {code}, see {path}: {line.strip()}")
     files.atomic_write_json(marker, dict(run.identity, is_finished=True))

@@ -17,6 +17,7 @@ from albert.training import fine_tuning, program
 from albert.util import UserError, provenance
 from albert.util import flags as flags_lib
 
+SCRIPT = "albert.run_classifier"
 _MOST_SEEDS = 1000
 
 
@@ -73,7 +74,7 @@ def make_plan(flags: SweepFlags) -> List[SweepRun]:
             weights = start and model_paths.resolve(start) + ".index"
             for path in filter(None, [parsed.task_file, weights]):
                 inputs[path] = inputs.get(path) or provenance.stamp(path)
-            command = [sys.executable, "-m", "albert.run_classifier", *arguments]
+            command = [sys.executable, "-m", SCRIPT, *arguments]
             states = {path: [stamp["size"], stamp["mtime"]] for path, stamp in inputs.items()}
             samples = {path: stamp["sample"] for path, stamp in inputs.items()}
             identity = {**parsed.explicit_values(), "files": states, "sample": samples}

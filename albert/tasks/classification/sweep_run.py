@@ -3,6 +3,8 @@
 """A run of a sweep, and its folder."""
 
 import os
+import runpy
+import sys
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from albert.tasks.classification import registry
@@ -42,3 +44,19 @@ def is_finished(run: SweepRun) -> bool:
             "--output_dir, or remove that folder."
         )
     return is_done
+
+
+def work(arguments: Sequence[str], output: Any) -> None:
+    """Runs `python -m` with these arguments in a fork of sweep_server.
+
+    Standard output and standard error go to the connection `output`.
+    """
+    import tensorflow.compat.v1 as tf
+
+    # Without a GPU, this prints an error, which the server discards.
+    tf.config.experimental.list_physical_devices("GPU")
+    for stream in (1, 2):
+        os.dup2(output.fileno(), stream)
+    sys.stdout = sys.stderr = open(2, "w", buffering=1, encoding="utf-8")  # noqa: SIM115
+    sys.argv = list(arguments)
+    runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)

@@ -6,7 +6,6 @@ import math
 import os
 import pathlib
 import shutil
-import sys
 import zipfile
 
 import pytest
@@ -20,22 +19,24 @@ from tests.support import fine_tuned_models as models
 
 # From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
 RECIPES = read_json(FIXTURES / "task_files.json")["recipes"]
-# Stands in for run_classifier: leaves what a run leaves, and fails for seed 13.
-RUNNER = """#!{python}
-import json, pathlib, sys
-flags = dict(item[2:].partition("=")[::2] for item in sys.argv[3:])
+# Stands in for run_classifier: leaves what a run leaves, fails for seed 13, and is killed for 14.
+RUNNER = """
+import json, os, pathlib, sys
+flags = dict(item[2:].partition("=")[::2] for item in sys.argv[1:])
 print("starting", flags["task_name"], flush=True)
 task, seed, folder = flags["task_name"], int(flags["seed"]), pathlib.Path(flags["output_dir"])
 with open(folder / "started", "a") as stream:
     stream.write("x")
 if seed == 13:
     sys.exit("ERROR: unlucky")
-summary = {{"task": task, "seed": seed, "metric": "eval_accuracy"}}
-summary["metrics"] = {{"eval_accuracy": seed / 10}}
+if seed == 14:
+    os.kill(os.getpid(), 9)
+summary = {"task": task, "seed": seed, "metric": "eval_accuracy"}
+summary["metrics"] = {"eval_accuracy": seed / 10}
 (folder / "run_summary.json").write_text(json.dumps(summary))
 assert task != "ax" or pathlib.Path(flags["checkpoint"]).parent.is_dir()
-name = {{"mrpc": "MRPC", "mnli": "MNLI-m", "ax": "AX"}}[task]
-(folder / f"{{name}}.tsv").write_text(f"{{task}} {{seed}}")
+name = {"mrpc": "MRPC", "mnli": "MNLI-m", "ax": "AX"}[task]
+(folder / f"{name}.tsv").write_text(f"{task} {seed}")
 """
 
 
@@ -73,10 +74,9 @@ def make(model_dir, data_dir, tmp_path):
 
 @pytest.fixture
 def fake_runs(tmp_path, monkeypatch):
-    script = tmp_path / "runner"
-    script.write_text(RUNNER.format(python=sys.executable))
-    script.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(script))
+    (tmp_path / "runner.py").write_text(RUNNER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sweep_plan, "SCRIPT", "runner")
 
 
 def started(run):
@@ -264,6 +264,12 @@ def test_sweep_resumes_at_a_failed_run(make, tmp_path, fake_runs):
     classification_data.write_mrpc(tmp_path / "data", dev=22)
     with pytest.raises(ValueError, match="dev.tsv"):
         sweep.sweep(make(*arguments))
+
+
+@pytest.mark.slow
+def test_killed_run_ends_the_sweep(make, fake_runs):
+    with pytest.raises(ValueError, match="mrpc, seed 14 failed with exit code -9"):
+        sweep.sweep(make("--seeds=14", "--tasks=mrpc"))
 
 
 def test_dry_run_prints_commands_and_starts_none(make, tmp_path, capsys):
