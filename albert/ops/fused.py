@@ -239,10 +239,12 @@ def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
 # ---- shared weights ------------------------------------------------------------------------------
 
 
-@compat.xla_cluster
 def _sums(*tensors):
     half = len(tensors) // 2
     return tuple(_float32(x) + y for x, y in zip(tensors[:half], tensors[half:]))
+
+
+_cast_sums = compat.xla_cluster(_sums)
 
 
 def shared(
@@ -262,7 +264,8 @@ def shared(
     @tf.custom_gradient
     def split(*tensors):
         def gradient(*upstream):
-            return _sums(*upstream)
+            add = _sums if used[0].dtype == tf.float32 else _cast_sums
+            return add(*upstream)
 
         return [tf.identity(tensor) for tensor in (*constants, *tensors)], gradient
 
