@@ -26,6 +26,9 @@ EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 Gradient = Union[tf.Tensor, tf.IndexedSlices]
 Tensors = Dict[str, tf.Tensor]
 
+# XLA compiles a program for each size (0.1 s), so smaller variables are padded to this size.
+_SMALLEST_SIZE = 2**12
+
 
 class TrainStep(NamedTuple):
     """One update of all variables."""
@@ -115,7 +118,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.epsilon = epsilon
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
         self.condition = None
-        # All variables share one function, so that each shape is compiled once.
+        # All variables share one function, so that each size is compiled once.
         self._rules = {decays: self._adam(decays, use_xla) for decays in (True, False)}
         self._learning_rate_tensor = None
 
@@ -198,7 +201,16 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
             direction = m / (tf.sqrt(v) + self.epsilon)
             return m, v, direction + self.weight_decay_rate * weight if decays else direction
 
-        return compat.xla_cluster(adam) if use_xla else adam
+        cluster = compat.xla_cluster(adam)
+
+        def adam_of_vectors(*tensors):
+            shape = tensors[-1].shape
+            count = shape.num_elements()
+            padding = [[0, max(_SMALLEST_SIZE - count, 0)]]
+            vectors = [tf.pad(tf.reshape(tensor, [count]), padding) for tensor in tensors]
+            return [tf.reshape(vector[:count], shape) for vector in cluster(*vectors)]
+
+        return adam_of_vectors if use_xla and compat.is_tf2() else adam
 
     def _is_decayed(self, name: str) -> bool:
         return bool(self.weight_decay_rate) and not _matches(name, self.exclude_from_weight_decay)
