@@ -205,10 +205,10 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
 
         def adam_of_vectors(*tensors):
             shape = tensors[-1].shape
-            count = shape.num_elements()
-            padding = [[0, max(_SMALLEST_SIZE - count, 0)]]
-            vectors = [tf.pad(tf.reshape(tensor, [count]), padding) for tensor in tensors]
-            return [tf.reshape(vector[:count], shape) for vector in cluster(*vectors)]
+            size = shape.num_elements()
+            padding = [[0, max(_SMALLEST_SIZE - size, 0)]]
+            vectors = [tf.pad(tf.reshape(tensor, [size]), padding) for tensor in tensors]
+            return [tf.reshape(vector[:size], shape) for vector in cluster(*vectors)]
 
         return adam_of_vectors if use_xla and compat.is_tf2() else adam
 

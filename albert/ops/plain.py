@@ -7,9 +7,9 @@ Exports (TF-Hub, SavedModel, TFLite) use this one. Dimensions: T tokens (batch t
 hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
 """
 
+import math
 from typing import Callable, NamedTuple, Optional, Tuple
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 LAYER_NORM_EPSILON = 1e-12
@@ -41,9 +41,8 @@ def gelu(x: tf.Tensor) -> tf.Tensor:
     # TensorFlow 2 joins gelu with the matrix product before it, but only if the names of these
     # operations sort after "BiasAdd": it orders the inputs of each product and sum by name.
     with tf.name_scope("Gelu"):
-        scale = tf.constant(float(np.sqrt(2.0 / np.pi)), x.dtype)
-        cubic = tf.constant(0.044715, x.dtype)
-        return 0.5 * x * (1.0 + tf.tanh(scale * (x + cubic * tf.pow(x, 3))))
+        scale = math.sqrt(2.0 / math.pi)
+        return 0.5 * x * (1.0 + tf.tanh(scale * (x + 0.044715 * tf.pow(x, 3))))
 
 
 def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:

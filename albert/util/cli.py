@@ -30,7 +30,7 @@ from absl import flags as absl_flags
 from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
 
 from albert import __version__
-from albert.util import UserError, errors, stop_signals
+from albert.util import UserError, errors, log, stop_signals
 from albert.util import flags as flags_lib
 
 Main = Callable[[Any], Optional[int]]
@@ -174,7 +174,7 @@ def reads_flags(kind: Type[flags_lib.BaseFlags]) -> Callable[[Main], Main]:
             if isinstance(flags, flags_lib.BaseFlags):
                 return main(flags)
             flags = current_flags(kind)
-            if not logging.getLogger("albert").handlers:
+            if not log.handlers:
                 show_log()
             flags.check()
             return main(flags)
@@ -318,7 +318,6 @@ def configure_log(*, is_verbose: bool) -> None:
 
 def show_log(level: int = logging.INFO) -> None:
     """Shows this package's log lines of this level and above."""
-    logger = logging.getLogger("albert")
-    logger.handlers = [_Handler()]
-    logger.propagate = False
-    logger.setLevel(level)
+    log.handlers = [_Handler()]
+    log.propagate = False
+    log.setLevel(level)

@@ -7,7 +7,6 @@ server.
 """
 
 import json
-import logging
 import math
 import multiprocessing
 import os
@@ -22,10 +21,8 @@ from albert.tasks.classification import predictions, sweep_run
 from albert.tasks.classification.flags import SweepFlags
 from albert.tasks.classification.sweep_run import LENDERS, MARKER_NAME, SweepRun, is_finished
 from albert.training import metrics, run_files
-from albert.util import UserError, files, folder_lock, parallel, wording
+from albert.util import UserError, files, folder_lock, log, parallel, wording
 from albert.util import flags as flags_lib
-
-_LOGGER = logging.getLogger("albert")
 
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(["albert.tasks.classification.sweep_server"])
@@ -68,7 +65,7 @@ def sweep(flags: SweepFlags) -> None:
         flags_lib.write_config(path, flags.explicit_values())
         for number, run in enumerate(plan, 1):
             if not is_finished(run):
-                _LOGGER.info("Run %s of %s: %s.", number, len(plan), run.name)
+                log.info("Run %s of %s: %s.", number, len(plan), run.name)
                 _start(run)
             if run.task.name not in LENDERS:
                 path = os.path.join(run.folder, run_files.SUMMARY_NAME)
@@ -91,21 +88,22 @@ def _start(run: SweepRun) -> None:
     process.start()
     writer.close()
     line = ""
-    with open(path, "a", encoding="utf-8") as log, open(
+    with open(path, "a", encoding="utf-8") as log_file, open(
         reader.fileno(), encoding="utf-8", closefd=False
     ) as output:
         try:
             for line in output:
-                print(line, end="", file=log, flush=True)
+                print(line, end="", file=log_file, flush=True)
                 print(f"[{run.name}] {line}", end="", file=sys.stderr, flush=True)
         except BaseException:
             process.terminate()  # it saves its steps
             output.read()  # to its end
             raise
     process.join()
-    code = process.exitcode
-    if code:
-        raise UserError(f"{run.name} failed with exit code {code}, see {path}: {line.strip()}")
+    if process.exitcode:
+        raise UserError(
+            f"{run.name} failed with exit code {process.exitcode}, see {path}: {line.strip()}"
+        )
     files.atomic_write_json(marker, dict(run.identity, is_finished=True))
 
 
@@ -173,4 +171,4 @@ def _submit(path: str, plan: Sequence[SweepRun], results: Sequence[Result]) -> N
     written = list(filter(files.exists, chosen))
     if written:
         missing = predictions.zip_glue_submission(path, written)
-        _LOGGER.info("Wrote %s. Missing: %s.", path, ", ".join(missing) or "none")
+        log.info("Wrote %s. Missing: %s.", path, ", ".join(missing) or "none")

@@ -55,8 +55,8 @@ def work(arguments: Sequence[str], output: Any) -> None:
 
     # Without a GPU, this prints an error, which the server discards.
     tf.config.experimental.list_physical_devices("GPU")
-    for stream in (1, 2):
-        os.dup2(output.fileno(), stream)
+    os.dup2(output.fileno(), 1)
+    os.dup2(1, 2)
     sys.stdout = sys.stderr = open(2, "w", buffering=1, encoding="utf-8")  # noqa: SIM115
     sys.argv = list(arguments)
     runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
