@@ -27,7 +27,7 @@ Gradient = Union[tf.Tensor, tf.IndexedSlices]
 Tensors = Dict[str, tf.Tensor]
 
 # XLA compiles a program for each size (0.1 s), so smaller variables are padded to this size.
-_SMALLEST_SIZE = 2**12
+_SMALLEST_SIZE = 4096
 
 
 class TrainStep(NamedTuple):

@@ -6,17 +6,7 @@ Legend: R rows, C options, S sequence.
 """
 
 import dataclasses
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterable,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-)
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -104,10 +94,13 @@ def convert(
     ]
     rows = [(example, window) for example in encoded for window in example.windows]
     count = int(np.prod(shape[:-1]))
-    options = [texts for _, window in rows for texts in [*window, *[()] * count][:count]]
+    options: List = []
+    for _, window in rows:
+        options += window[:count]
+        options += [() for _ in range(count - len(window))]
     packed = pack(options, tokenizer.required_ids(["[CLS]", "[SEP]"]), shape[-1])
     records: Dict[str, Any] = {
-        name: values.reshape([len(rows), *shape]) for name, values in packed.items()
+        name: values.reshape([-1, *shape]) for name, values in packed.items()
     }
     records["label_ids"] = [example.label_id for example, _ in rows]
     records["is_real_example"] = [example.is_real_example for example, _ in rows]
