@@ -1,31 +1,34 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Measures speed and memory of making pretraining data and SQuAD features, and of reading records.
+"""Measures speed and memory of making pretraining data and features, and of reading records.
 
     python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model
     python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model \
         --programs ours --megabytes 500 --dupe_factor 1 --turns 1
     python benchmarks/data.py --squad_file xquad.en.json --spm_model_file 30k-clean.model \
-        --programs squad:train squad:predict
+        --length 384 --programs features:squad:train features:squad:predict
+    python benchmarks/data.py --data_dir glue --spm_model_file 30k-clean.model \
+        --pythons .venv/latest/bin/python .venv/huggingface/bin/python \
+        --programs features:MRPC:train@1 huggingface:MRPC:train@2
     python benchmarks/data.py --text books.txt --spm_model_file 30k-clean.model \
         --programs read read:on_the_fly --length 512 --masked 77
     python benchmarks/data.py --hosts 64
 
 Programs:
 
-    plain   one process, one instance after another, like the public create_pretraining_data.py
-    ours    create_pretraining_data
-    squad   features of 10,000 questions, for :train or :predict, by the code of run_squad_v2
-    read    batches of records as run_pretraining reads them; :on_the_fly draws the masks
+    plain        one process, one instance after another, like google-research/albert's
+    ours         create_pretraining_data
+    features     those of a GLUE task, or of 10,000 questions (squad), for :train or :predict
+    huggingface  the same by the fast tokenizer of transformers
+    read         batches of records as run_pretraining reads them; :on_the_fly draws the masks
 
 The text is cut or repeated to --megabytes, and the SQuAD file is repeated with changes. Each turn
 is a new process, and the fastest one counts. The time does not include the start of Python and the
 imports. Memory is the maximum over all processes together, with TensorFlow where a program loads
 it: `ours` does not.
 
-With --hosts, the table shows instead what each of so many hosts reads of 256 record files: at its
-start, and for an epoch (with the records that it reads ahead). The file system of the temporary
-folder must keep access times.
+With --hosts, the table shows instead the share of the bytes of 256 record files that each of so
+many hosts reads: at its start, and for an epoch (with the records that it reads ahead).
 """
 
 import itertools
@@ -34,6 +37,7 @@ import os
 import pathlib
 import platform
 import random
+import shutil
 import tempfile
 
 import numpy as np
@@ -41,6 +45,7 @@ import timing
 
 QUESTIONS, BATCHES, BATCH = 10000, 156, 128
 MASKED, NGRAMS = 0.15, 3
+STRIDE, GROUP = 128, 1000  # of SQuAD; questions that transformers gets together
 FILES, FILE_RECORDS = 256, 800
 
 
@@ -268,32 +273,64 @@ def reader(arguments, paths, budget=0.0, **params):
     return lambda: session.run(batch)
 
 
-def squad(arguments, options, folder):
-    """Makes SQuAD features, and keeps those to predict in memory too."""
-    from albert.tasks.squad import task as squad_task
+def features(arguments, options, folder):
+    """Makes the features of a split by the code of its script; to predict SQuAD, in memory too."""
+    from albert.tasks.classification.task import ClassifierTask
+    from albert.tasks.squad.task import SquadV2
     from albert.training import fine_tuning
     from albert.util import flags
 
-    (split,) = options
-    path = f"{folder}/squad.json"
-    repeat_questions(arguments.squad_file, path)
-    squad_flags = flags.make(
-        squad_task.SquadV2.flags_class,
-        output_dir=folder,
-        max_seq_length=384,
-        doc_stride=128,
-        **{f"{split}_file": path, f"{split}_feature_file": f"{folder}/features.tf_record"},
-    )
-    task = squad_task.SquadV2(squad_flags, tokenizer_of(arguments), {})
+    name, split = options
+    kind, values = ClassifierTask, {"task_name": name, "data_dir": arguments.data_dir}
+    if name == "squad":
+        file = repeat_questions(arguments.squad_file, f"{folder}/squad.json")
+        kind, values = SquadV2, {f"{split}_file": file, "doc_stride": STRIDE}
+        values[f"{split}_feature_file"] = f"{folder}/features.tf_record"
+    values.update(output_dir=folder, max_seq_length=arguments.length)
+    task = kind(flags.make(kind.flags_class, **values), tokenizer_of(arguments), {})
 
     def run():
-        examples = task.examples(split)
-        fine_tuning.read_split(task, split)
+        examples = fine_tuning.read_split(task, split).examples
         if split == "predict":
             task.items(examples, False)
         return len(examples)
 
     return run
+
+
+def huggingface(arguments, options, folder):
+    """Tokenizes a split by the fast tokenizer of transformers, into lists in memory."""
+    import huggingface_trainer
+    import transformers
+
+    name, split = options
+    shutil.copy(arguments.spm_model_file, f"{folder}/spiece.model")  # the name that it wants
+    tokenizer = transformers.AlbertTokenizer.from_pretrained(folder)
+    if name == "squad":
+        file = repeat_questions(arguments.squad_file, f"{folder}/squad.json")
+        return lambda: squad_windows(file, tokenizer, arguments.length)
+    arguments.task_name, arguments.max_seq_length = name, arguments.length
+    return lambda: len(huggingface_trainer.read(arguments, tokenizer, split))
+
+
+def squad_windows(file, tokenizer, length):
+    """Tokenizes questions with windows of their paragraphs; returns the number of questions."""
+    rows = [
+        (question["question"], paragraph["context"])
+        for article in json.loads(pathlib.Path(file).read_text(encoding="utf-8"))["data"]
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+    ]
+    for first in range(0, len(rows), GROUP):
+        tokenizer(
+            *map(list, zip(*rows[first : first + GROUP])),
+            truncation="only_second",
+            max_length=length,
+            stride=STRIDE,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+    return len(rows)
 
 
 def repeat_questions(source, target):
@@ -311,9 +348,10 @@ def repeat_questions(source, target):
         number += 1
     with open(target, "w", encoding="utf-8") as stream:
         json.dump({"version": "1", "data": written}, stream)
+    return target
 
 
-PROGRAMS = {"plain": plain, "ours": ours, "squad": squad, "read": read}
+PROGRAMS = {one.__name__: one for one in (plain, ours, features, huggingface, read)}
 
 
 def start(arguments):
@@ -322,9 +360,9 @@ def start(arguments):
     run = PROGRAMS[name](arguments, options, tempfile.mkdtemp(dir=arguments.folder))
 
     def answer(_):
-        begin = timing.clock()
-        count = run()
-        return [count, *(after - before for before, after in zip(begin, timing.clock()))]
+        counts = []
+        times = timing.timed(lambda: counts.append(run()))
+        return counts + times
 
     return {"python": platform.python_version()}, answer
 
@@ -390,28 +428,24 @@ def read_as_hosts(arguments, folder):
                 file.write(example)
     total = sum(map(os.path.getsize, paths))
 
-    def look():
-        """The share of the files that were opened since the last look; of the bytes, until now."""
-        opened = np.mean([os.stat(path).st_atime > 0 for path in paths])
-        for path in paths:
-            os.utime(path, (0, 0))
-        return opened, int(pathlib.Path("/proc/self/io").read_text().split()[1]) / total
+    def share_read():
+        """The bytes that were read until now, as a share of the files'."""
+        return int(pathlib.Path("/proc/self/io").read_text().split()[1]) / total
 
     found = []
     for host in range(arguments.hosts):
-        _, begin = look()
+        begin = share_read()
         context = tf.distribute.InputContext(arguments.hosts, host, arguments.hosts)
         following = reader(arguments, paths, input_context=context)
-        start_files, start = look()
+        start = share_read()
         for _ in range(FILES * FILE_RECORDS // arguments.hosts // BATCH):
             following()
-        files, end = look()
-        found.append([start_files, start - begin, files, end - start])
-    names = "share of a host", "start: files", "start: bytes", "epoch: files", "epoch: bytes"
+        found.append([start - begin, share_read() - start])
     rows = []
     for kind in ("mean", "min", "max"):
         shares = getattr(np.array(found), kind)(axis=0)
-        rows.append(dict(zip(names, [kind, *map("{:.2%}".format, shares)])))
+        values = [kind, *map("{:.2%}".format, shares)]
+        rows.append(dict(zip(("share of a host", "start", "epoch"), values)))
     timing.print_table(rows)
 
 
@@ -422,6 +456,7 @@ def parse():
     parser.add_argument("--vocab_file", help="WordPiece vocabulary, in place of SentencePiece")
     parser.add_argument("--text", help="one sentence a line")
     parser.add_argument("--squad_file", help="SQuAD file with answers")
+    parser.add_argument("--data_dir", help="folder of GLUE")
     parser.add_argument("--hosts", type=int, help="number of hosts that read")
     parser.add_argument("--megabytes", type=float, default=2.5, help="megabytes of text")
     parser.add_argument("--dupe_factor", type=int, default=5)

@@ -9,10 +9,8 @@ autodiff everywhere, in float32.
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-
-def gelu(x):
-    """gelu as the public script writes it."""
-    return x * (0.5 * (1.0 + tf.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * tf.pow(x, 3)))))
+from albert import optimization
+from albert.ops import plain
 
 
 def weight(name, shape, value=None):
@@ -25,11 +23,10 @@ def weight(name, shape, value=None):
 
 
 def layer_norm(x, name):
-    """LayerNorm from moments and batch normalisation, as the public script gets it."""
+    """LayerNorm from moments."""
     size = [int(x.shape[-1])]
-    mean, variance = tf.nn.moments(x, [-1], keep_dims=True)
     beta, gamma = weight(f"{name}_beta", size, 0), weight(f"{name}_gamma", size, 1)
-    return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-12)
+    return plain.layer_norm(x, plain.Norm(beta, gamma))
 
 
 def layer(x, attention_bias, config):
@@ -50,7 +47,7 @@ def layer(x, attention_bias, config):
     attended = tf.einsum("BFND,NDH->BFH", context, kernel) + weight("output_bias", [hidden])
     x = layer_norm(x + attended, "attention_norm")
     middle = tf.einsum("BFH,HI->BFI", x, weight("wide", [hidden, inner]))
-    middle = gelu(middle + weight("wide_bias", [inner]))
+    middle = plain.gelu(middle + weight("wide_bias", [inner]))
     narrow = tf.einsum("BFI,IH->BFH", middle, weight("narrow", [inner, hidden]))
     return layer_norm(x + narrow + weight("narrow_bias", [hidden]), "ffn_norm")
 
@@ -75,12 +72,5 @@ def update(loss):
     """Clipping and AdamW as separate operations on every variable."""
     variables = tf.trainable_variables()
     gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 1.0)
-    updates = []
-    for variable, gradient in zip(variables, gradients):
-        m, v = (tf.Variable(tf.zeros_like(variable), trainable=False) for _ in range(2))
-        gradient = tf.convert_to_tensor(gradient)
-        next_m = 0.9 * m + 0.1 * gradient
-        next_v = 0.999 * v + 0.001 * tf.square(gradient)
-        step = next_m / (tf.sqrt(next_v) + 1e-6) + 0.01 * variable
-        updates += [variable.assign(variable - 1e-5 * step), m.assign(next_m), v.assign(next_v)]
-    return tf.group(*updates)
+    optimizer = optimization.AdamWeightDecayOptimizer(1e-5, 0.01)
+    return optimizer.apply_gradients(zip(gradients, variables))
