@@ -3,7 +3,6 @@
 """Settings of the whole test suite."""
 
 import functools
-import importlib.util
 import logging
 import os
 
@@ -18,9 +17,6 @@ import sentencepiece  # noqa: F401
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 # TensorFlow's start-up notices would bury what a failing test prints.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-# As the scripts do: TensorFlow loads faster without Keras 3.
-if importlib.util.find_spec("tf_keras"):
-    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model's inputs for examples of classification and multiple choice.
 
-Legend: R rows, C options, S sequence.
+Dimensions: R rows, C options, S sequence.
 """
 
 import dataclasses
@@ -46,7 +46,7 @@ class EncodedExample(NamedTuple):
 
     Attributes:
       windows: the inputs of the example. An input has, for each option, the token ids of one or two
-        texts. Classification has one option.
+        texts: [[([1, 2], [3])]] is one input of classification, which has one option, of a pair.
       label_id, is_real_example: see InputFeatures.
       is_cut: whether tokens of the texts are missing.
     """
@@ -96,7 +96,7 @@ def convert(
     count = int(np.prod(shape[:-1]))
     options: List = []
     for _, window in rows:
-        options += window[:count]
+        options += window
         options += [() for _ in range(count - len(window))]
     packed = pack(options, tokenizer.required_ids(["[CLS]", "[SEP]"]), shape[-1])
     records: Dict[str, Any] = {
@@ -115,9 +115,6 @@ def convert(
 
 def features_of(records: Mapping[str, Any]) -> List[InputFeatures]:
     """Returns the records of `convert` as one object per row, with lists."""
-    names = (*SEQUENCES, "label_ids", "is_real_example")
-    columns = zip(*(np.asarray(records[name]).tolist() for name in names))
-    return [
-        InputFeatures(ids, mask, types, label, is_real_example=is_real)
-        for ids, mask, types, label, is_real in columns
-    ]
+    sequences = (records[name].tolist() for name in SEQUENCES)
+    columns = zip(*sequences, records["label_ids"], records["is_real_example"])
+    return [InputFeatures(*values, is_real_example=is_real) for *values, is_real in columns]  # type: ignore

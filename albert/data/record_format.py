@@ -68,7 +68,7 @@ class FeatureSpec:
         rows = iter(rows)
         for group in iter(lambda: list(itertools.islice(rows, _ROWS_TOGETHER)), []):
             yield from self.encode_all(
-                {name: [row.get(name) for row in group] for name in self.names}
+                {name: [row[name] for row in group if name in row] for name in self.names}
             )
 
     def encode_all(self, columns: Mapping[str, Any]) -> List[bytes]:
@@ -84,10 +84,12 @@ class FeatureSpec:
           UserError: a feature is missing, its length is wrong, or an integer feature has values
             that are not integers.
         """
-        count, arrays = len(next(iter(columns.values()))), {}
-        for name, shape, dtype, _ in self.features:
+        count, arrays = max(map(len, columns.values())), {}
+        for name, shape, dtype, _ in self.features if count else ():
             try:
                 values = np.asarray(columns[name])
+                if len(values) != count:
+                    raise ValueError(f"{len(values)} values for {count} records")
                 values = values.astype(dtype.as_numpy_dtype, casting="same_kind")
                 arrays[name] = values.reshape([count, size_of(shape)])
             except (KeyError, TypeError, ValueError) as error:

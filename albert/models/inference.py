@@ -150,10 +150,12 @@ class InferenceModel(contextlib.AbstractContextManager):
     def _encode(self, items: Sequence[Any]) -> Arrays:
         records, counts = self.task.encode(items, False)
         self.notes.update(counts)
-        return {
-            name: np.asarray(records[name], np.int32 if dtype.is_integer else np.float32)
-            for name, _, dtype, _ in self.task.spec(False).features
-        }
+        columns = {}
+        for name, shape, dtype, _ in self.task.spec(False).features:
+            values = np.asarray(records[name], np.int32 if dtype.is_integer else np.float32)
+            # A label may be a number or a list with one number.
+            columns[name] = values if shape else values.reshape([-1])
+        return columns
 
 
 # ---- a program's texts ----

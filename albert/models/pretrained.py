@@ -100,7 +100,7 @@ class EncoderTask(inference.InferenceTask):
         """Returns [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut at the end to max_seq_length."""
         longest = self.model.max_seq_length
         ids = iter(self.tokenizer.encode_ids_batch(list(itertools.chain(*items))))
-        rows = [[next(ids) for _ in item] for item in items]
+        rows = [[next(ids)[:longest] for _ in item] for item in items]
         records = pack(rows, self.ends)
         is_cut = records["input_mask"][:, longest:].any(axis=1)
         records = {name: values[:, :longest] for name, values in records.items()}

@@ -240,6 +240,7 @@ def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
 
 
 def _sums(*tensors):
+    # TensorFlow adds float32 as fast. Only a cast and a sum in one pass are worth compiling.
     half = len(tensors) // 2
     return tuple(_float32(x) + y for x, y in zip(tensors[:half], tensors[half:]))
 

@@ -24,7 +24,7 @@ import subprocess
 import sys
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Type
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Type
 
 from absl import flags as absl_flags
 from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
@@ -42,7 +42,8 @@ is_installed = False
 
 _PACKAGE = str(pathlib.Path(__file__).resolve().parents[1])
 _CPP_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
-_KERAS = ("keras.src.optimizers", "tf_keras.src.optimizers")  # TensorFlow may not find them
+# TensorFlow imports these, and with them Keras. It continues if they are not there.
+_KERAS = ("keras.src.optimizers", "tf_keras.src.optimizers")
 _HELP = ("--help", "-h", "-help", "--helpshort", "--helpfull", "-?")
 
 
@@ -87,7 +88,6 @@ def run(
 
 def guarded(main: Callable[[], Optional[int]], *, is_verbose: bool) -> int:
     """Runs `main` with the log on standard error; returns the exit code, see `run`."""
-    open_closed_streams()
     configure_log(is_verbose=is_verbose)
     try:
         with stop_signals.handled():
@@ -228,10 +228,10 @@ _BUFFER = "import sys; sys.stderr.buffer.write(sys.stdin.buffer.read())"
 
 
 @contextlib.contextmanager
-def _hidden_errors() -> Iterator[None]:
-    """Hides standard error while TensorFlow is imported in this context.
+def hidden_errors() -> Iterator[None]:
+    """Hides standard error in this context.
 
-    Another process buffers it, and shows it if the import fails or this process dies.
+    Another process buffers it, and shows it if the context ends by an error or this process dies.
     """
     buffer = subprocess.Popen(
         [sys.executable, "-ISc", _BUFFER], stdin=subprocess.PIPE, start_new_session=True
@@ -242,9 +242,6 @@ def _hidden_errors() -> Iterator[None]:
     buffer.stdin.close()
     try:
         yield
-        with contextlib.suppress(Exception):
-            # Without a GPU, TensorFlow's first search for GPUs prints an error.
-            sys.modules["tensorflow"].config.experimental.list_physical_devices("GPU")
         buffer.kill()
     finally:
         os.dup2(terminal, 2)
@@ -271,11 +268,10 @@ def _without_keras() -> Iterator[None]:
             gc.enable()
 
 
-class _Import:
+class _Import(NamedTuple):
     """Imports TensorFlow quickly and, if `is_quiet`, hides what it prints despite the log level."""
 
-    def __init__(self, is_quiet: bool):
-        self._is_quiet = is_quiet
+    is_quiet: bool
 
     def find_spec(self, name: str, *_: Any) -> Any:
         """Returns the specification of TensorFlow's import; None for other modules."""
@@ -284,7 +280,15 @@ class _Import:
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         run = _without_keras()(spec.loader.exec_module)  # type: ignore
-        spec.loader.exec_module = _hidden_errors()(run) if self._is_quiet else run  # type: ignore
+
+        @hidden_errors()
+        def run_quietly(module):
+            run(module)
+            with contextlib.suppress(Exception):
+                # Without a GPU, TensorFlow's first search for GPUs prints an error.
+                module.config.experimental.list_physical_devices("GPU")
+
+        spec.loader.exec_module = run_quietly if self.is_quiet else run  # type: ignore
         return spec
 
 

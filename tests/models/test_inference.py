@@ -3,6 +3,7 @@
 """Vectors of texts and words for [MASK], by the tasks and by the scripts embed and fill_mask."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -69,6 +70,16 @@ def test_embed_cuts_long_texts(encoder):
         for wrong in ([("a", "b", "c")], [7], [("a", None)], [()], "a"):
             with pytest.raises(ValueError):
                 model.embed(wrong)
+
+
+def test_encoding_a_long_text_among_short_ones_takes_little_memory(encoder):
+    task = pretrained.EmbeddingTask(encoder, pooling="mean")
+    items = [("bird",)] * 2000 + [("bird " * 20000,)]
+    tracemalloc.start()
+    task.encode(items, False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
 
 
 def test_embedder_refuses_unknown_precision(encoder):

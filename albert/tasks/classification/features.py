@@ -127,7 +127,9 @@ def convert_examples_to_features(
 ) -> List[InputFeatures]:
     """Returns the features of examples; see `convert`. Ignores task_name."""
     del task_name
-    records, _ = convert(examples, label_list, tokenizer, max_seq_length=max_seq_length, **options)
+    records, _ = convert(
+        list(examples), label_list, tokenizer, max_seq_length=max_seq_length, **options
+    )
     return inputs.features_of(records)
 
 
@@ -167,6 +169,6 @@ def file_based_convert_examples_to_features(
     feature_cache.write_records(
         output_file,
         feature_spec(max_seq_length, is_regression=list(label_list) == [None]),
-        examples,
+        list(examples),
         convert=lambda group: convert(group, label_list, tokenizer, max_seq_length=max_seq_length),
     )

@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import shlex
 import sys
+import tempfile
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
@@ -24,7 +25,9 @@ from albert.training import metrics, run_files
 from albert.util import UserError, files, folder_lock, log, parallel, wording
 from albert.util import flags as flags_lib
 
-_SERVER = multiprocessing.get_context("forkserver")
+# The server's socket needs a short path. Elsewhere, and on other systems, each run starts alone.
+_CAN_FORK = sys.platform == "linux" and len(tempfile.gettempdir()) < 60
+_SERVER = multiprocessing.get_context("forkserver" if _CAN_FORK else "spawn")
 _SERVER.set_forkserver_preload(["albert.tasks.classification.sweep_server"])
 LOG_NAME = "log.txt"  # in a run's folder
 TEXT_NAME, JSON_NAME, SUBMISSION_NAME = "results.txt", "results.json", "glue_submission.zip"
@@ -84,7 +87,9 @@ def _start(run: SweepRun) -> None:
     marker, path = (os.path.join(run.folder, name) for name in (MARKER_NAME, LOG_NAME))
     files.atomic_write_json(marker, run.identity)
     reader, writer = _SERVER.Pipe(duplex=False)
-    process = _SERVER.Process(target=sweep_run.work, args=(run.command[2:], writer))
+    process = _SERVER.Process(  # type: ignore
+        target=sweep_run.work, args=(run.command[2:], writer)
+    )
     process.start()
     writer.close()
     line = ""
@@ -97,7 +102,7 @@ def _start(run: SweepRun) -> None:
                 print(f"[{run.name}] {line}", end="", file=sys.stderr, flush=True)
         except BaseException:
             process.terminate()  # it saves its steps
-            output.read()  # to its end
+            log_file.write(output.read())  # to its end
             raise
     process.join()
     if process.exitcode:
@@ -112,8 +117,7 @@ def _start(run: SweepRun) -> None:
 
 def score_of(result: Result) -> float:
     """Returns the score of the best checkpoint, with larger values for better; -inf for none."""
-    metric = result["metric"]
-    return run_files.rank_of(result["metrics"], metric)[0]
+    return run_files.rank_of(result["metrics"], result["metric"])[0]
 
 
 def tabulate(results: Sequence[Result]) -> Tuple[str, Dict[str, Any]]:

@@ -8,7 +8,7 @@ import sys
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from albert.tasks.classification import registry
-from albert.util import UserError, files, json_files, provenance
+from albert.util import UserError, cli, files, json_files, provenance
 
 MARKER_NAME = "sweep_run.json"  # in a run's folder
 LENDERS = {"ax": "mnli"}  # task without training data -> the task whose model predicts it
@@ -51,12 +51,12 @@ def work(arguments: Sequence[str], output: Any) -> None:
 
     Standard output and standard error go to the connection `output`.
     """
-    import tensorflow.compat.v1 as tf
+    from albert.runtimes import devices
 
-    # Without a GPU, this prints an error, which the server discards.
-    tf.config.experimental.list_physical_devices("GPU")
     os.dup2(output.fileno(), 1)
     os.dup2(1, 2)
     sys.stdout = sys.stderr = open(2, "w", buffering=1, encoding="utf-8")  # noqa: SIM115
+    with cli.hidden_errors():  # Without a GPU, the first search prints an error.
+        devices.gpus()
     sys.argv = list(arguments)
     runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
