@@ -212,8 +212,9 @@ def test_prediction_computes_gelu_with_its_product():
         session.run(output, options=options, run_metadata=metadata)
     nodes = metadata.partition_graphs[0].node
     fused_ops = [tuple(node.attr["fused_ops"].list.s) for node in nodes]
-    if any(node.op.startswith("_Mkl") for node in nodes):
-        assert fused_ops.count((b"BiasAdd", b"GeluApproximate")) == 3
+    if not any(node.op.startswith("_Mkl") for node in nodes):
+        pytest.skip("This TensorFlow has no oneDNN.")
+    assert fused_ops.count((b"BiasAdd", b"GeluApproximate")) == 3
 
 
 @pytest.mark.slow
