@@ -9,7 +9,7 @@ Legend: N examples, L values of a feature.
 """
 
 import functools
-from typing import Any, List, Mapping
+from typing import List, Mapping
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def _varints(values: np.ndarray) -> List[bytes]:
     bits = int(values.max(initial=1)).bit_length() if values.min(initial=0) >= 0 else 64
     if bits <= 7:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    rest: Any = values.astype(np.uint32 if bits <= 32 else np.uint64)
+    rest = values.astype(np.min_scalar_type(2**bits - 1))
     groups = np.zeros([*values.shape, -(-bits // 7)], np.uint8)  # [N, L, bytes]
     is_used = np.zeros(groups.shape, bool)
     for number in range(groups.shape[2]):
