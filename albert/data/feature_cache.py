@@ -19,7 +19,6 @@ metadata says that it has features.
 
 import collections
 import hashlib
-import multiprocessing
 import os
 import sys
 from typing import Any, Callable, Counter, Iterable, Iterator, Mapping, NamedTuple, Sequence
@@ -32,14 +31,13 @@ from albert.util import UserError, files, log, parallel, progress, provenance
 
 _CHUNK_ITEMS = 128  # items per task of a worker
 _DIGITS = 8  # digits of the fingerprint's hash in a file's name
-_WORTH_FORKING = 1000  # To convert fewer items takes less time than to start processes.
 
 
 class Conversion(NamedTuple):
     """The records of a chunk of items.
 
     Attributes:
-      records: from `convert`, values [R, ...] by feature name, R records; after encoding, bytes.
+      records: values [R, ...] by feature name, R records.
       notes: counts for the log, such as {"empty": 2}.
     """
 
@@ -57,9 +55,8 @@ def build_records(
     spec: FeatureSpec,
     items: Callable[[], Sequence[Any]],
     convert: Converter,
+    description: str,
     exact_path: bool = False,
-    num_processes: int = 1,
-    description: str = "features",
 ) -> record_files.RecordFile:
     """Returns the record file for `fingerprint`. Makes it unless it exists and is complete.
 
@@ -70,9 +67,8 @@ def build_records(
       items: returns the items to convert. Called only if the file must be made.
       convert: consecutive items -> their records. It runs in forked processes, which inherit the
         items. So it and the items need not be picklable, but it must not use TensorFlow.
-      exact_path: use `path` as it is.
-      num_processes: see processes_for.
       description: the name of the content in the log.
+      exact_path: use `path` as it is.
 
     Raises:
       UserError: `exact_path`, and the file at `path` was not made by this function.
@@ -93,16 +89,14 @@ def build_records(
     log.info("%s: creating %s, because %s.", description, path, reason)
     converted = items()
     notes: Counter[str] = collections.Counter()
-    starts = range(0, len(converted), _CHUNK_ITEMS)
-    chunks = _encode(spec, converted, convert, num_processes=num_processes)
     with record_files.create(path, identity) as file, progress.Progress(
         description, len(converted), unit="examples"
     ) as bar:
-        for first, chunk in zip(starts, chunks):
-            for record in chunk.records:
+        for count, records, counts in _encode(spec, converted, convert):
+            for record in records:
                 file.write(record)
-            notes.update(chunk.notes)
-            bar.update(min(_CHUNK_ITEMS, len(converted) - first))
+            notes.update(counts)
+            bar.update(count)
     summary = filter(None, [f"{file.count} records", in_words(notes)])
     log.info("%s: %s.", description, ", ".join(summary))
     return file
@@ -117,22 +111,20 @@ def write_records(
 ) -> None:
     """Writes the records of items to a file, for programs that name it. See build_records."""
     with record_files.create(path) as file:
-        for chunk in _encode(spec, items, convert):
-            for record in chunk.records:
+        for _, records, _ in _encode(spec, items, convert):
+            for record in records:
                 file.write(record)
 
 
-def _encode(
-    spec: FeatureSpec, items: Sequence[Any], convert: Converter, *, num_processes: int = 1
-) -> Iterator[Conversion]:
-    """Yields the serialised records of each chunk of items."""
+def _encode(spec: FeatureSpec, items: Sequence[Any], convert: Converter) -> Iterator[Any]:
+    """Yields the number of items in each chunk, their serialised records, and notes."""
 
-    def encode(first: int) -> Conversion:
-        records, counts = convert(items[first : first + _CHUNK_ITEMS])
-        return Conversion(spec.encode_all(records), counts)
+    def encode(first: int) -> Any:
+        chunk = items[first : first + _CHUNK_ITEMS]
+        records, counts = convert(chunk)
+        return len(chunk), spec.encode_all(records), counts
 
-    starts = range(0, len(items), _CHUNK_ITEMS)
-    return parallel.ordered_map(encode, starts, num_processes)
+    return parallel.adaptive_map(encode, range(0, len(items), _CHUNK_ITEMS))
 
 
 def in_words(notes: Mapping[str, int]) -> str:
@@ -172,10 +164,3 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
         "sha256": hashlib.sha256(content).hexdigest(),
         "do_lower_case": tokenizer.do_lower_case,
     }
-
-
-def processes_for(count: int) -> int:
-    """Returns the number of processes to convert `count` items; 1 in a worker process."""
-    if count < _WORTH_FORKING or multiprocessing.current_process().daemon:
-        return 1
-    return parallel.default_processes()

@@ -13,6 +13,7 @@ import numpy as np
 from albert.data import feature_cache
 from albert.data.packing import SEQUENCES, pack
 from albert.data.truncation import NUM_WINDOWS
+from albert.util import parallel
 
 
 class PaddingInputExample:
@@ -61,7 +62,7 @@ def ids_of_texts(tokenizer: Any, texts: Iterable[Any], is_raw: bool) -> Dict[Any
     """Returns the token ids of each text. With `is_raw`, the tokenizer prepares the texts."""
     distinct = list(set(texts) - {None})
     if is_raw:
-        ids = tokenizer.encode_ids_batch(distinct)
+        ids = tokenizer.encode_ids_batch(distinct, num_threads=parallel.default_processes())
     else:
         ids = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in distinct]
     return dict(zip(distinct, ids))
@@ -97,7 +98,7 @@ def convert(
     options: List = []
     for _, window in rows:
         options += window
-        options += [() for _ in range(count - len(window))]
+        options += [()] * (count - len(window))
     packed = pack(options, tokenizer.required_ids(["[CLS]", "[SEP]"]), shape[-1])
     records: Dict[str, Any] = {
         name: values.reshape([-1, *shape]) for name, values in packed.items()

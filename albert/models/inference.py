@@ -56,9 +56,7 @@ class InferenceTask:
         """Returns the declaration of the records."""
         raise NotImplementedError
 
-    def items(
-        self, examples: Sequence[Any], is_training: bool, *, num_processes: int = 1
-    ) -> Sequence[Any]:
+    def items(self, examples: Sequence[Any], is_training: bool) -> Sequence[Any]:
         """Splits examples into items for `encode`, one per record."""
         return examples
 

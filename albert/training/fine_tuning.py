@@ -36,8 +36,7 @@ from albert.training.program import FineTuningProgram, training_length
 from albert.training.run_files import CONFUSION_NAME, SUMMARY_NAME, read_summary
 from albert.training.task import Outputs, Task
 from albert.training.workflow import Outcome
-from albert.util import UserError, files, log, progress, provenance
-from albert.util import flags as flags_lib
+from albert.util import UserError, files, garbage, log, progress, provenance
 
 __all__ = ["FineTuning", "Outcome", "Split", "Task", "main", "run"]
 
@@ -307,8 +306,7 @@ class FineTuning(workflow.Workflow):
             return task.merge(separate)
         self._model.load(checkpoint)
         self._model.notes.clear()
-        processes = feature_cache.processes_for(len(examples))
-        items = task.items(examples, False, num_processes=processes)
+        items = task.items(examples, False)
         count = None if flags.truncation == WINDOWS else len(items)
         with progress.Progress(split, count, unit="examples") as bar:
             outputs = self._model.run(items, batch_size=size, on_batch=bar.update)
@@ -399,23 +397,18 @@ class Split(NamedTuple):
     records: Optional[record_files.RecordFile] = None
 
 
+@garbage.kept()
 def read_split(task: Task, split: str) -> Split:
     """Returns a split with its records, which are made if they are not there.
 
-    Only training and TPUs read records. Otherwise there are none, unless a flag with `records_of`
+    Only training and TPUs read records. Otherwise there are none, unless one of `record_flags`
     names their file.
     """
     examples, is_training = task.examples(split), split == "train"
     if not len(examples):
         raise UserError(f"The {split} data of {task.name} has no examples.")
-    named = next(
-        (
-            getattr(task.flags, name)
-            for name, options in flags_lib.describe(task.flags_class).items()
-            if options.get("records_of") == split
-        ),
-        None,
-    )
+    flag = task.record_flags.get(split)
+    named = flag and getattr(task.flags, flag)
     may_differ = task.decoding()
     fingerprint = {
         "description": {
@@ -428,15 +421,13 @@ def read_split(task: Task, split: str) -> Split:
         return Split(examples, fingerprint)
     folder = task.flags.cached_dir or task.flags.output_dir
     name = f"{task.name}_{split}.{task.flags.max_seq_length}.tf_record"
-    processes = feature_cache.processes_for(len(examples))
     records = feature_cache.build_records(
         named or os.path.join(folder, name),
         fingerprint=fingerprint,
         spec=task.spec(is_training),
-        items=lambda: task.items(examples, is_training, num_processes=processes),
+        items=lambda: task.items(examples, is_training),
         convert=lambda group: task.encode(group, is_training),
         exact_path=bool(named),
-        num_processes=processes,
         description=f"{task.name} {split}",
     )
     return Split(examples, fingerprint, records)

@@ -43,6 +43,7 @@ class Task(InferenceTask):
       default_threshold: of a model that was not evaluated.
       description_schema: the types of other keys of the description; see util/json_files.py.
       file_flags: split -> the flag that names its file; {} if the task reads only a folder.
+      record_flags: split -> the flag that names the file of its records, if any.
       rows_file: the file in --data_dir for a program's rows of a split, as JSON lines.
       folder_flags: the other flags to read it.
       row_names: number of parts -> their names, for rows that are tuples.
@@ -63,6 +64,7 @@ class Task(InferenceTask):
     default_threshold = 0.0
     description_schema: Mapping[str, Any] = {}
     file_flags: Mapping[str, str] = {}
+    record_flags: Mapping[str, str] = {}
     rows_file = "{}.jsonl"
     folder_flags: Mapping[str, Any] = {}
     row_names: Mapping[int, Sequence[str]] = {}

@@ -30,7 +30,7 @@ from absl import flags as absl_flags
 from absl import logging as _absl_logging  # noqa: F401  defines its flags, such as --verbosity
 
 from albert import __version__
-from albert.util import UserError, errors, log, stop_signals
+from albert.util import UserError, errors, garbage, log, stop_signals
 from albert.util import flags as flags_lib
 
 Main = Callable[[Any], Optional[int]]
@@ -257,15 +257,12 @@ def _without_keras() -> Iterator[None]:
     """
     names = [name for name in _KERAS if name not in sys.modules]
     sys.modules.update(dict.fromkeys(names))  # type: ignore  # None: Python does not import it
-    collects = gc.isenabled()
-    gc.disable()
     try:
-        yield
+        with garbage.kept():
+            yield
     finally:
         for name in names:
             del sys.modules[name]
-        if collects:
-            gc.enable()
 
 
 class _Import(NamedTuple):

@@ -91,7 +91,6 @@ def flag(default: Any = None, help: Optional[str] = None, **options: Any) -> Any
         choices: the allowed texts.
         required: the user must set the flag.
         path: expand "~".
-        records_of: the flag names the record file of this split of a task.
         several: take several comma-separated values; the flag's value is the text with all.
         kind: the type of each of several values.
         needs: a flag that must also have a value.

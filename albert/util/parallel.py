@@ -23,12 +23,15 @@ from albert.util import UserError, progress
 # Tasks per worker that run, or that have finished and wait for an earlier task.
 _AHEAD = 4
 _THREADS = 32
+_WORTH_FORKING = 0.4  # seconds of work; less is done sooner than processes start
 
 _function: Callable[[Any], Any]  # A worker calls it.
 
 
 def default_processes() -> int:
-    """Returns the number of processors that this process may use."""
+    """Returns the number of processors that this process may use; 1 in a worker."""
+    if multiprocessing.current_process().daemon:
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -67,6 +70,18 @@ def ordered_map(
         ) from error
 
 
+def adaptive_map(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
+    """Yields function(task) for each task, in order; all take about the same time.
+
+    The time of the first decides whether workers do the others; see ordered_map.
+    """
+    began = time.process_time()
+    yield from map(function, tasks[:1])
+    others = tasks[1:]
+    is_long = (time.process_time() - began) * len(others) > _WORTH_FORKING
+    yield from ordered_map(function, others, default_processes() if is_long else 1)
+
+
 def in_order(
     pool: futures.Executor, function: Callable[[Any], Any], items: Iterable[Any], *, ahead: int
 ) -> Iterator[Any]:
@@ -92,7 +107,7 @@ def _begin(function: Callable[[Any], Any], parent: int) -> None:
     # Do not collect the parent's objects here: a TensorFlow session that is closed after a fork
     # ends the process.
     gc.freeze()
-    multiprocessing.current_process().daemon = True  # `feature_cache` starts no workers in it
+    multiprocessing.current_process().daemon = True  # It starts no workers.
     for number in (signal.SIGINT, signal.SIGUSR1):  # The parent handles these.
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -9,6 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import feature_cache, record_files, record_format
+from albert.util import parallel
 
 SPEC = record_format.FeatureSpec([record_format.Feature("value", (2,))])
 
@@ -45,9 +46,15 @@ def path(tmp_path):
     return tmp_path / "a.tf_record"
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_build_keeps_order_with_any_number_of_processes(path, count):
-    built = _build(path, items=range(300), num_processes=count)
+@pytest.fixture(params=[1, 3])
+def processes(request, monkeypatch):
+    """This number of processes, for any work."""
+    monkeypatch.setattr(parallel, "_WORTH_FORKING", 0)
+    monkeypatch.setattr(parallel, "default_processes", lambda: request.param)
+
+
+def test_build_keeps_order_with_any_number_of_processes(path, processes):
+    built = _build(path, items=range(300))
     assert built.count == 299
     assert _values(built.path) == [[n, n * n] for n in range(300) if n != 13]
 
@@ -109,11 +116,10 @@ def test_build_repairs_damaged_file(path, damage):
     assert built.read_bytes() == whole and os.path.exists(record_files.sidecar_path(str(built)))
 
 
-@pytest.mark.parametrize("processes", [1, 2])
 def test_build_that_fails_keeps_old_file(path, processes):
     _build(path, exact_path=True)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="item 301"):
-        _build(path, exact_path=True, items=range(500), length=3, num_processes=processes)
+        _build(path, exact_path=True, items=range(500), length=3)
     assert path.read_bytes() == before
     assert len(os.listdir(path.parent)) == 2  # with the sidecar

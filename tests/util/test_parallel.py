@@ -42,6 +42,23 @@ def test_ordered_map_reads_few_tasks_ahead():
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.parametrize("worth", [0, 1000])
+def test_adaptive_map_starts_workers_for_long_work(worth, monkeypatch):
+    monkeypatch.setattr(parallel, "_WORTH_FORKING", worth)
+    monkeypatch.setattr(parallel, "default_processes", lambda: 2)
+    here = os.getpid()
+    found = parallel.adaptive_map(lambda task: (task, os.getpid() == here), range(5))
+    assert list(found) == [(task, task == 0 or worth > 0) for task in range(5)]
+    assert list(parallel.adaptive_map(len, [])) == []
+
+
+def test_worker_starts_no_workers():
+    def processors(_):
+        return parallel.default_processes()
+
+    assert list(parallel.ordered_map(processors, range(2), 2)) == [1, 1]
+
+
 ERRORS = """
 from albert.util import parallel
 def refuse(task):

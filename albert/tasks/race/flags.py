@@ -26,14 +26,10 @@ class RaceFlags(ChoiceFlags, shared_flags.TaskFlags):
     task_name: str = output_flag("race", "Name to use in file names and results.")
     high_only: bool = data_flag(False, "Use only RACE's high-school part.")
     middle_only: bool = data_flag(False, "Use only RACE's middle-school part.")
-    train_file: Optional[str] = data_flag(
-        None, "Where to cache the training features.", path=True, records_of="train"
-    )
-    eval_file: Optional[str] = data_flag(
-        None, "Where to write the evaluation features.", path=True, records_of="dev"
-    )
+    train_file: Optional[str] = data_flag(None, "Where to cache the training features.", path=True)
+    eval_file: Optional[str] = data_flag(None, "Where to write the evaluation features.", path=True)
     predict_file: Optional[str] = data_flag(
-        None, "Where to write the features to predict.", path=True, records_of="test"
+        None, "Where to write the features to predict.", path=True
     )
     do_train: bool = flag(True)
     do_eval: bool = flag(True)

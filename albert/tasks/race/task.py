@@ -117,6 +117,7 @@ class RaceTask(ChoiceTask):
 
     flags: RaceFlags
     flags_class = RaceFlags
+    record_flags = {"train": "train_file", "dev": "eval_file", "test": "predict_file"}
     labels = race_examples.LETTERS
     rows_file = "{}/high/all.txt"
     folder_flags = {"high_only": True}

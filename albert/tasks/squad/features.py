@@ -14,7 +14,7 @@ import copy
 import dataclasses
 import itertools
 from functools import lru_cache
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -47,11 +47,6 @@ class Window(NamedTuple):
     # First and last position of the answer to learn; (0, 0) if it is not in this window.
     answer: Tuple[int, int]
     is_cut: bool  # whether the question was too long
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the question or the window has no tokens."""
-        return len(self.question) == 2 or not len(self.ids)
 
     @property
     def token_is_max_context(self) -> Dict[int, bool]:
@@ -104,7 +99,6 @@ def make_windows(
     max_seq_length: int,
     doc_stride: int,
     max_query_length: int,
-    num_processes: int = 1,
 ) -> Iterator[Window]:
     """Yields the windows of examples, in order; in training, with the answer's position.
 
@@ -118,42 +112,45 @@ def make_windows(
         encoding = tokenizer.encode_with_offsets(text)
         return encoding, np.array([encoding.ids, *_characters(text, encoding)], np.int32)
 
-    def convert(first: int) -> List[Window]:
-        chunk, windows = examples[first : first + _CHUNK_EXAMPLES], []
+    def convert(first: int) -> List[Any]:
+        """Returns each example's question, paragraph [3, P], and (first, end) of the answer."""
+        chunk, converted = examples[first : first + _CHUNK_EXAMPLES], []
         questions = tokenizer.encode_ids_batch([example.question_text for example in chunk])
-        for number, (example, ids) in enumerate(zip(chunk, questions), start=first):
+        for example, ids in zip(chunk, questions):
             encoding, paragraph = encode(example.paragraph_text)
-            question = [begin, *ids[:max_query_length], separator]
-            room = max_seq_length - len(question) - 1
-            if min(room, doc_stride) < 1:
-                raise UserError(
-                    f"max_seq_length={max_seq_length} leaves no room for a paragraph after "
-                    f"max_query_length={max_query_length} tokens, or doc_stride={doc_stride} is "
-                    "below 1."
-                )
-            first_token, end_token = _answer_tokens(example, encoding) if is_training else (0, 0)
-            spans = paragraph_spans(len(encoding.ids), room, doc_stride)
-            for index, (span, is_max) in enumerate(spans):
-                answer = (0, 0)
-                if span.start <= first_token < end_token <= span.stop:
-                    shift = len(question) - span.start
-                    answer = (first_token + shift, end_token - 1 + shift)
-                tokens, starts, lasts = paragraph[:, span]
-                is_cut = len(ids) > max_query_length
-                windows.append(
-                    Window(
-                        0, number, index, question, tokens, starts, lasts, is_max, answer, is_cut
-                    )
-                )
-        return windows
+            answer = _answer_tokens(example, encoding) if is_training else (0, 0)
+            converted.append((ids, paragraph, answer))
+        return converted
 
     chunks = range(0, len(examples), _CHUNK_EXAMPLES)
-    converted = parallel.ordered_map(convert, chunks, num_processes)
-    for number, window in enumerate(itertools.chain.from_iterable(converted)):
-        yield window._replace(unique_id=_FIRST_UNIQUE_ID + number)
+    # A program that predicts may have threads, so it should not fork.
+    apply = parallel.adaptive_map if is_training else map
+    converted = itertools.chain.from_iterable(apply(convert, chunks))
+    unique_ids = itertools.count(_FIRST_UNIQUE_ID)
+    for number, (ids, paragraph, (first_token, end_token)) in enumerate(converted):
+        question = [begin, *ids[:max_query_length], separator]
+        room = max_seq_length - len(question) - 1
+        if min(room, doc_stride) < 1:
+            raise UserError(
+                f"max_seq_length={max_seq_length} leaves no room for a paragraph after "
+                f"max_query_length={max_query_length} tokens, or doc_stride={doc_stride} is "
+                "below 1."
+            )
+        is_cut = len(ids) > max_query_length
+        spans = paragraph_spans(paragraph.shape[1], room, doc_stride)
+        for index, (span, is_max) in enumerate(spans):
+            answer = (0, 0)
+            if span.start <= first_token < end_token <= span.stop:
+                shift = len(question) - span.start
+                answer = (first_token + shift, end_token - 1 + shift)
+            tokens, starts, lasts = paragraph[:, span]
+            unique_id = next(unique_ids)
+            yield Window(
+                unique_id, number, index, question, tokens, starts, lasts, is_max, answer, is_cut
+            )
 
 
-def _characters(text: str, encoding: tokenization.Encoding) -> np.ndarray:
+def _characters(text: str, encoding: tokenization.Encoding) -> List[Any]:
     """Returns the first and last character of each token; a word includes white space before it."""
     starts = [
         end + len(text[end:start].rstrip())
@@ -161,7 +158,7 @@ def _characters(text: str, encoding: tokenization.Encoding) -> np.ndarray:
         else start
         for piece, start, end in zip(encoding.pieces, encoding.starts, [0, *encoding.ends])
     ]
-    return np.array([starts, np.maximum(starts, np.array(encoding.ends, int) - 1)])
+    return [starts, np.maximum(starts, np.array(encoding.ends, int) - 1)]
 
 
 def _answer_tokens(example: SquadExample, encoding: tokenization.Encoding) -> Tuple[int, int]:

@@ -19,12 +19,8 @@ class SquadFlags(shared_flags.ExportFlags, shared_flags.FineTuningFlags):
 
     train_file: Optional[str] = _file("SQuAD file to train on.")
     predict_file: Optional[str] = _file("SQuAD file to answer, with or without answers.")
-    train_feature_file: Optional[str] = _file(
-        "Where to cache the features of --train_file.", records_of="train"
-    )
-    predict_feature_file: Optional[str] = _file(
-        "Where to write the features of --predict_file.", records_of="predict"
-    )
+    train_feature_file: Optional[str] = _file("Where to cache the features of --train_file.")
+    predict_feature_file: Optional[str] = _file("Where to write the features of --predict_file.")
     predict_feature_left_file: Optional[str] = accepted_flag(None)
     do_predict: bool = flag(
         False, "Evaluate every checkpoint in --output_dir, and answer with the best."

@@ -42,6 +42,7 @@ class SquadTask(Task):
     description_name = "squad.json"
     best_metric = "f1"
     file_flags = {"train": "train_file", "dev": "predict_file"}
+    record_flags = {"train": "train_feature_file", "predict": "predict_feature_file"}
     sequences = squad_features.SQUAD_SEQUENCES
     heard_flags: Tuple[str, ...] = ("n_best_size", "max_answer_length")
     recorded_flags: Tuple[str, ...] = (*_LENGTHS, *heard_flags)
@@ -94,7 +95,7 @@ class SquadTask(Task):
         return examples
 
     def items(
-        self, examples: Sequence[SquadExample], is_training: bool, *, num_processes: int = 1
+        self, examples: Sequence[SquadExample], is_training: bool
     ) -> List[squad_features.Window]:
         """Returns the windows of examples. Caches the windows of the last examples to predict."""
         examples_before, windows = self._windows  # one read: another thread may write it
@@ -102,9 +103,7 @@ class SquadTask(Task):
             return windows
         lengths = {name: getattr(self.flags, name) for name in ("max_seq_length", *_LENGTHS)}
         windows = list(
-            squad_features.make_windows(
-                examples, self.tokenizer, is_training, num_processes=num_processes, **lengths
-            )
+            squad_features.make_windows(examples, self.tokenizer, is_training, **lengths)
         )
         if not is_training:
             self._windows = examples, windows
@@ -131,7 +130,7 @@ class SquadTask(Task):
             f"cut to {flags.max_query_length} tokens (the question)": sum(
                 window.is_cut for window in questions
             ),
-            "empty": sum(window.is_empty for window in questions),
+            "empty": sum(len(one.question) == 2 or not len(one.ids) for one in questions),
         }
         records = squad_features.records_of(items, flags.max_seq_length, is_training)
         return feature_cache.Conversion(records, notes)

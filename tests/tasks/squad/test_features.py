@@ -10,6 +10,7 @@ from albert.tasks.squad import task as squad_task
 from albert.tasks.squad.examples import SquadExample
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
+from albert.util import parallel
 from tests.support.squad_data import sentencepiece, wordpiece
 
 TEN = "a b c d e f g h i j"  # ten tokens of one letter in WordPiece
@@ -245,7 +246,8 @@ def _data(count=12):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("training", [True, False])
-def test_records_of_several_processes(training, tmp_path):
+def test_records_of_several_processes(training, tmp_path, monkeypatch):
+    monkeypatch.setattr(parallel, "_WORTH_FORKING", 0)
     data, path = _data(300), tmp_path / "slow"
     writer = squad_features.FeatureWriter(str(path), training)
     options = {"length": 48, "stride": 16, "training": training, "tokenizer": sentencepiece()}
