@@ -260,6 +260,7 @@ def _without_keras() -> Iterator[None]:
     try:
         with garbage.kept():
             yield
+            gc.freeze()  # No later search for garbage looks at what TensorFlow created.
     finally:
         for name in names:
             del sys.modules[name]
@@ -301,6 +302,7 @@ def import_tensorflow(*, is_quiet: bool = True) -> None:
         os.environ[_CPP_LEVEL] = "3"
     sys.meta_path.insert(0, _Import(is_quiet))
     importlib.import_module("tensorflow")
+    gc.unfreeze()  # In a program, what was there before may become garbage.
     if is_quiet:
         logging.getLogger("tensorflow").setLevel(logging.ERROR)
 

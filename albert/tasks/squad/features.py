@@ -112,7 +112,7 @@ def make_windows(
         encoding = tokenizer.encode_with_offsets(text)
         return encoding, np.array([encoding.ids, *_characters(text, encoding)], np.int32)
 
-    def convert(first: int) -> List[Any]:
+    def convert(first: int) -> Any:
         """Returns each example's question, paragraph [3, P], and (first, end) of the answer."""
         chunk, converted = examples[first : first + _CHUNK_EXAMPLES], []
         questions = tokenizer.encode_ids_batch([example.question_text for example in chunk])
@@ -122,12 +122,13 @@ def make_windows(
             converted.append((ids, paragraph, answer))
         return converted
 
-    chunks = range(0, len(examples), _CHUNK_EXAMPLES)
     # A program that predicts may have threads, so it should not fork.
     apply = parallel.adaptive_map if is_training else map
-    converted = itertools.chain.from_iterable(apply(convert, chunks))
+    chunks = apply(convert, range(0, len(examples), _CHUNK_EXAMPLES))
     unique_ids = itertools.count(_FIRST_UNIQUE_ID)
-    for number, (ids, paragraph, (first_token, end_token)) in enumerate(converted):
+    for number, (ids, paragraph, (first_token, end_token)) in enumerate(
+        itertools.chain.from_iterable(chunks)
+    ):
         question = [begin, *ids[:max_query_length], separator]
         room = max_seq_length - len(question) - 1
         if min(room, doc_stride) < 1:
@@ -150,7 +151,7 @@ def make_windows(
             )
 
 
-def _characters(text: str, encoding: tokenization.Encoding) -> List[Any]:
+def _characters(text: str, encoding: tokenization.Encoding) -> List:
     """Returns the first and last character of each token; a word includes white space before it."""
     starts = [
         end + len(text[end:start].rstrip())
