@@ -7,7 +7,6 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import records
-from albert.data.record_format import Feature, FeatureSpec
 
 EDGES = [0, 127, 128, 16383, 16384, 2097151, 2097152, 2**31, 2**32, 2**62]  # lengths of varints
 
@@ -30,12 +29,3 @@ def test_encode_examples_equals_protocol_buffers(length, largest):
             numbers.value[:] = values[number].tolist()
         expected.append(example.SerializeToString(deterministic=True))
     assert list(records.encode_examples(features)) == expected
-
-
-def test_encode_all_takes_a_value_of_each_feature_for_each_record():
-    spec = FeatureSpec([Feature("one", ()), Feature("pair", (2,))])
-    assert not spec.encode_all({"one": [], "pair": []})
-    with pytest.raises(ValueError, match="pair"):
-        spec.encode_all({"one": np.arange(4), "pair": np.arange(8).reshape(2, 4)})
-    with pytest.raises(ValueError, match="one"):
-        list(spec.encode_each([{"one": 1, "pair": [1, 2]}, {"pair": [3, 4]}]))

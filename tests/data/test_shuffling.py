@@ -84,6 +84,12 @@ def test_encode_names_unfit_feature(name, value):
         MIXED.encode({name: value for name, value in values.items() if value is not None})
 
 
+def test_encode_all_needs_a_value_for_each_record():
+    weights = np.zeros([2, 4])
+    with pytest.raises(ValueError, match="'ids'"):
+        MIXED.encode_all({"weights": weights, "ids": np.arange(4).reshape(1, 4)})
+
+
 # ------------------------------------------------------------------------------ reading: training
 
 

@@ -148,9 +148,10 @@ def test_run_help(run_script):
 @pytest.mark.slow
 def test_keras_loads_on_its_first_use():
     code = """
-import sys
+import gc, sys
 from albert.util import cli
 cli.import_tensorflow()
+assert gc.isenabled() and not gc.get_freeze_count()
 assert not {"keras", "tf_keras"} & set(sys.modules)
 sys.modules["tensorflow"].keras.layers.Dense(1)
 """

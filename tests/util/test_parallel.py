@@ -15,18 +15,6 @@ import pytest
 from albert.util import UserError, parallel
 
 
-@pytest.mark.parametrize("processes", [1, 3])
-def test_ordered_map_keeps_order(processes):
-    def slow_first(task):
-        if task == 0:
-            sum(range(3000000))
-        return task * task
-
-    assert list(parallel.ordered_map(slow_first, range(50), processes)) == [
-        task * task for task in range(50)
-    ]
-
-
 def test_ordered_map_reads_few_tasks_ahead():
     read = []
 
