@@ -265,6 +265,8 @@ def shared(
     @tf.custom_gradient
     def split(*tensors):
         def gradient(*upstream):
+            if upstream[-1].op.type == "ZerosLike":  # the last use: do not keep zeros to add
+                return [_float32(tensor) for tensor in upstream[: len(used)]]
             add = _sums if used[0].dtype == tf.float32 else _cast_sums
             return add(*upstream)
 
@@ -280,9 +282,7 @@ def shared(
 @compat.xla_cluster
 def _normaliser_forward(logits):
     """Returns log(sum(exp(row))) of each row, [N, V] -> [N]."""
-    highest = tf.reduce_max(logits, axis=-1, keepdims=True)
-    total = tf.reduce_sum(tf.exp(logits - highest), axis=-1, keepdims=True)
-    return tf.squeeze(highest + tf.log(total), -1)
+    return tf.reduce_logsumexp(logits, axis=-1)
 
 
 @functools.lru_cache(maxsize=None)
