@@ -117,7 +117,6 @@ def tensorflow_step(arguments, options, batch):
 
     from albert.runtimes import compat
 
-    tf.logging.set_verbosity(tf.logging.ERROR)
     session = tf.Session(graph=tf.Graph(), config=compat.base_session_config())
     with session.graph.as_default():
         features = {name: tf.placeholder(value.dtype, value.shape) for name, value in batch.items()}
@@ -141,6 +140,9 @@ def start(arguments):
         library = f"PyTorch {torch.__version__}"
         step = huggingface_model.build_step(arguments, options, batch)
     else:
+        from albert.util import cli
+
+        cli.import_tensorflow()  # as the scripts do, without Keras
         import tensorflow
 
         library = f"TensorFlow {tensorflow.__version__}"
