@@ -22,6 +22,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Type
@@ -40,11 +41,12 @@ _GROUPS = ["What to do", "Data", "Masking", "Model", "Options", "Output", "Train
 # Whether this process runs the installed command `albert`.
 is_installed = False
 
+_IMPORTS = threading.Lock()  # Threads of a program may load models at once.
 _PACKAGE = str(pathlib.Path(__file__).resolve().parents[1])
 _CPP_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 # TensorFlow imports these, and with them Keras. It continues if they are not there.
 _KERAS = ("keras.src.optimizers", "tf_keras.src.optimizers")
-_HELP = ("--help", "-h", "-help", "--helpshort", "--helpfull", "-?")
+_HELP = {"--help", "-h", "-help", "--helpshort", "--helpfull", "-?"}
 
 
 def run(
@@ -68,8 +70,11 @@ def run(
     if sys.path[0] == _PACKAGE:
         del sys.path[0]  # of a script that runs as a file: albert/sklearn.py is not scikit-learn
     open_closed_streams()
-    _print_any_text()
-    if set(sys.argv[1:]) & set(_HELP):
+    if hasattr(sys.stdout, "reconfigure"):
+        # Files and programs get UTF-8. Characters that the terminal cannot display print as "?".
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
+    if _HELP & set(sys.argv[1:]):
         show(f"{as_started(usage.rstrip())}\n{flags_help(kind)}")
     if "--version" in sys.argv[1:]:
         show(__version__)
@@ -123,13 +128,6 @@ def docstring(module: str) -> str:
     """Returns the docstring of a module of this package, without importing the module."""
     text = pathlib.Path(importlib.util.find_spec(module).origin).read_text(encoding="utf-8")
     return ast.get_docstring(ast.parse(text))
-
-
-def _print_any_text() -> None:
-    """Prints UTF-8 to files and programs. Characters the terminal cannot display print as "?"."""
-    if hasattr(sys.stdout, "reconfigure"):
-        encoding = None if sys.stdout.isatty() else "utf-8"
-        sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
 def show(text: str) -> None:
@@ -215,16 +213,14 @@ def open_closed_streams() -> None:
     """Opens the null device for closed standard streams, before a file gets their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def discard_output(descriptor: int) -> None:
     """Discards further output to a file descriptor."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-
-
-# A program that copies standard input to standard error when its input ends.
-_BUFFER = "import sys; sys.stderr.buffer.write(sys.stdin.buffer.read())"
 
 
 @contextlib.contextmanager
@@ -233,8 +229,9 @@ def hidden_errors() -> Iterator[None]:
 
     Another process buffers it, and shows it if the context ends by an error or this process dies.
     """
+    copies = "import sys; sys.stderr.buffer.write(sys.stdin.buffer.read())"  # at its input's end
     buffer = subprocess.Popen(
-        [sys.executable, "-ISc", _BUFFER], stdin=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-ISc", copies], stdin=subprocess.PIPE, start_new_session=True
     )
     sys.stderr.flush()
     terminal = os.dup(2)
@@ -295,16 +292,18 @@ def import_tensorflow(*, is_quiet: bool = True) -> None:
 
     If quiet, hides its messages, unless the program configured them.
     """
-    if "tensorflow" in sys.modules:
-        return
-    is_quiet = is_quiet and _CPP_LEVEL not in os.environ
-    if is_quiet:
-        os.environ[_CPP_LEVEL] = "3"
-    sys.meta_path.insert(0, _Import(is_quiet))
-    importlib.import_module("tensorflow")
-    gc.unfreeze()  # In a program, what was there before may become garbage.
-    if is_quiet:
-        logging.getLogger("tensorflow").setLevel(logging.ERROR)
+    with _IMPORTS:
+        is_new = "tensorflow" not in sys.modules
+        is_quiet = is_quiet and is_new and _CPP_LEVEL not in os.environ
+        if is_quiet:
+            os.environ[_CPP_LEVEL] = "3"
+        if is_new:
+            sys.meta_path.insert(0, _Import(is_quiet))
+        import tensorflow  # noqa: F401  waits for a thread that imports it now
+
+        gc.unfreeze()  # In a program, what was there before may become garbage.
+        if is_quiet:
+            logging.getLogger("tensorflow").setLevel(logging.ERROR)
 
 
 def configure_log(*, is_verbose: bool) -> None:
