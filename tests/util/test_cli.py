@@ -156,3 +156,18 @@ assert not {"keras", "tf_keras"} & set(sys.modules)
 sys.modules["tensorflow"].keras.layers.Dense(1)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.slow
+def test_threads_may_import_tensorflow_at_once():
+    code = """
+from concurrent import futures
+from albert.util import cli
+def load(_):
+    cli.import_tensorflow()
+    import tensorflow.compat.v1 as tf
+    return tf.constant
+with futures.ThreadPoolExecutor() as pool:
+    list(pool.map(load, range(4)))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
