@@ -98,7 +98,7 @@ def convert(
     options: List = []
     for _, window in rows:
         options += window
-        options += [()] * (count - len(window))
+        options += [() for _ in range(count - len(window))]
     packed = pack(options, tokenizer.required_ids(["[CLS]", "[SEP]"]), shape[-1])
     records: Dict[str, Any] = {
         name: values.reshape([-1, *shape]) for name, values in packed.items()

@@ -49,6 +49,11 @@ class Window(NamedTuple):
     is_cut: bool  # whether the question was too long
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the question or the window has no tokens."""
+        return len(self.question) == 2 or not len(self.ids)
+
+    @property
     def token_is_max_context(self) -> Dict[int, bool]:
         """Position -> whether this window shows the token in more context than all others."""
         return dict(enumerate(self.has_max_context.tolist(), start=len(self.question)))

@@ -130,7 +130,7 @@ class SquadTask(Task):
             f"cut to {flags.max_query_length} tokens (the question)": sum(
                 window.is_cut for window in questions
             ),
-            "empty": sum(len(one.question) == 2 or not len(one.ids) for one in questions),
+            "empty": sum(window.is_empty for window in questions),
         }
         records = squad_features.records_of(items, flags.max_seq_length, is_training)
         return feature_cache.Conversion(records, notes)
