@@ -69,13 +69,13 @@ def learning_rate_schedule(
     start_warmup_step.)
     """
     step = tf.cast(global_step, tf.float32)
-    remaining = 1.0 - tf.minimum(step, float(num_train_steps)) / float(num_train_steps)
+    remaining = 1.0 - tf.minimum(step, num_train_steps) / num_train_steps
     decayed = init_lr * tf.pow(remaining, poly_power)
     if not num_warmup_steps:
         return decayed
-    since_start = step - float(start_warmup_step)
-    rising = init_lr * since_start / float(num_warmup_steps)
-    return tf.where_v2(since_start < float(num_warmup_steps), rising, decayed)
+    since_start = step - start_warmup_step
+    rising = init_lr * since_start / num_warmup_steps
+    return tf.where_v2(since_start < num_warmup_steps, rising, decayed)
 
 
 class AdamWeightDecayOptimizer(tf.train.Optimizer):
@@ -128,7 +128,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
             self._zeros_slot(variable, "adam_v", "adam_v")
 
     def _prepare(self):
-        rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
+        rate = self._call_if_callable(self.learning_rate)
         self._learning_rate_tensor = tf.convert_to_tensor(rate, name="learning_rate")
 
     def _apply_dense(self, grad, var):
@@ -179,7 +179,8 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         slots = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
         weight, m, v = (tf.convert_to_tensor(tensor) for tensor in (variable, *slots))
         gradient = tf.cast(gradient, weight.dtype)
-        new_m, new_v, direction = self._rules[self._is_decayed(name)](gradient, m, v, weight)
+        decays = self.weight_decay_rate != 0 and not _matches(name, self.exclude_from_weight_decay)
+        new_m, new_v, direction = self._rules[decays](gradient, m, v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         change = rate * self._trust_ratio(name, weight, direction) * direction
         if self.condition is not None:
@@ -211,9 +212,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
             return [tf.reshape(vector[:size], shape) for vector in cluster(*vectors)]
 
         return adam_of_vectors if use_xla and compat.is_tf2() else adam
-
-    def _is_decayed(self, name: str) -> bool:
-        return bool(self.weight_decay_rate) and not _matches(name, self.exclude_from_weight_decay)
 
     def _trust_ratio(self, name: str, weight: tf.Tensor, direction: tf.Tensor):
         del name, weight, direction

@@ -50,8 +50,8 @@ def _bias_cluster(product, bias):
 def _add_bias(product: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
     """Returns a product [T, H] plus bias [H].
 
-    In bfloat16, does not use BiasAdd: TensorFlow joins it with the product before it, and on
-    processors with a matrix unit, oneDNN's joined operation has 0.6 times the product's speed.
+    In bfloat16, does not use BiasAdd: TensorFlow's graph optimizer joins it with the product before
+    it, and with a matrix unit, oneDNN's joined operation has 0.6 times the product's speed.
     """
     if product.dtype == tf.bfloat16:
         return _bias_cluster(product, bias)
@@ -145,7 +145,7 @@ def _standardise(total):
 
 def _total(parts):
     """Returns the float32 sum of one or two tensors."""
-    return functools.reduce(lambda x, y: x + y, map(_float32, parts))
+    return tf.add_n([_float32(part) for part in parts])
 
 
 @compat.xla_cluster

@@ -312,6 +312,8 @@ def _run_estimator(
     options = {"max_steps": training.max_steps, "hooks": hooks}
     strategy = distribution.build_strategy(flags)
     config = run_config(flags, keep_checkpoint_max=keep, strategy=strategy)
+    if flags.use_xla and not (strategy or flags.use_tpu or devices.gpus()):
+        compat.skip_graph_optimizer(config.session_config)
     start = None if training.resumed else flags.init_checkpoint
     if strategy is None:
         estimator = _estimator(flags, model_fn, config, init_checkpoint=start)
