@@ -128,8 +128,8 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
             self._zeros_slot(variable, "adam_v", "adam_v")
 
     def _prepare(self):
-        rate = self._call_if_callable(self.learning_rate)
-        self._learning_rate_tensor = tf.convert_to_tensor(rate, name="learning_rate")
+        rate = self.learning_rate
+        self._learning_rate_tensor = tf.convert_to_tensor(rate() if callable(rate) else rate)
 
     def _apply_dense(self, grad, var):
         return self._update(grad, var)

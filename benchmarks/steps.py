@@ -118,7 +118,8 @@ def tensorflow_step(arguments, options, batch):
 
     from albert.runtimes import compat
 
-    is_ours, config = arguments.program.startswith("ours"), compat.base_session_config()
+    is_ours = arguments.program.startswith("ours")
+    config = compat.base_session_config()
     if is_ours and arguments.mode == "train":
         compat.skip_graph_optimizer(config)
     session = tf.Session(graph=tf.Graph(), config=config)
