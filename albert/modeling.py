@@ -188,14 +188,13 @@ def _encoder_layer(
     joined = ops.dense(x, weights.query_key_value)  # [T, 3H]
     # TensorFlow Lite of 1.15 can transpose at most four dimensions.
     split = tf.reshape(joined, [*encoder.batch_and_length, 3 * heads, size])  # [B, S, 3N, D]
-    split = tf.transpose(split, [0, 2, 1, 3])  # [B, 3N, S, D]
+    split = plain.swap_heads(split)  # [B, 3N, S, D]
     query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
     scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
     probabilities = ops.masked_softmax(scores, encoder.attention_bias)
     encoder.attention.append(probabilities)
-    probabilities = dropout(probabilities, config.attention_probs_dropout_prob, position)
-    context = tf.matmul(probabilities, value)  # [B, N, S, D]
-    context = tf.transpose(context, [0, 2, 1, 3])  # [B, S, N, D]
+    dropped = dropout(probabilities, config.attention_probs_dropout_prob, position)
+    context = ops.attend(scores, probabilities, dropped, value)  # [B, S, N, D]
     context = tf.reshape(context, [-1, config.hidden_size])  # [T, H]
     update = dropout(ops.dense(context, weights.attention_output), rate, position + 1)
     residual = ops.residual_layer_norm
@@ -945,7 +944,7 @@ def attention_layer(
     def heads(tensor, activation, name):
         sizes = num_attention_heads, size
         split = dense_layer_3d(tensor, *sizes, initializer, activation, use_einsum, name)
-        return tf.transpose(split, [0, 2, 1, 3])  # [B, N, S, D]
+        return plain.swap_heads(split)  # [B, N, S, D]
 
     query = heads(from_tensor, query_act, "query")
     key, value = heads(to_tensor, key_act, "key"), heads(to_tensor, value_act, "value")
@@ -953,7 +952,7 @@ def attention_layer(
         batch, length = get_shape_list(to_tensor)[:2]
         attention_mask = tf.reshape(attention_mask, [batch, 1, length, 1])
     context = dot_product_attention(query, key, value, attention_mask, attention_probs_dropout_prob)
-    return tf.transpose(context, [0, 2, 1, 3])  # [B, F, N, D]
+    return plain.swap_heads(context)  # [B, F, N, D]
 
 
 def attention_ffn_block(

@@ -124,17 +124,27 @@ def test_layer_groups_divide_the_layers():
     assert groups == [0, 0, 1, 1, 2]
 
 
-def test_attention_probs_sum_to_one_without_padding():
+def attention_and_gradient(**options):
+    """The attention of each layer, and the word embeddings' gradient of a loss on attention."""
     config = tiny_config()
     with graphs.new_session() as session:
+        tf.set_random_seed(3)
         ids, mask, *_ = map(tf.constant, features_for(config).values())
-        model = modeling.AlbertModel(config, False, ids, mask)
+        layers = modeling.AlbertModel(config, False, ids, mask, **options).get_attention_probs()
+        loss = tf.add_n([tf.nn.l2_loss(layer) for layer in layers])
+        (gradient,) = tf.gradients(loss, tf.trainable_variables()[:1])
         session.run(tf.global_variables_initializer())
-        layers = session.run(model.get_attention_probs())
+        return session.run([layers, tf.convert_to_tensor(gradient)])
+
+
+def test_attention_sums_to_one_without_padding_and_has_a_gradient():
+    layers, gradient = attention_and_gradient()
     assert [layer.shape for layer in layers] == [(BATCH, 2, LENGTH, LENGTH)] * 3
     for layer in layers:
         np.testing.assert_allclose(layer.sum(axis=3), 1, atol=1e-5)
         assert layer[1, :, :, 7:].max() < 1e-6  # padding
+    np.testing.assert_allclose(attention_and_gradient(use_xla=True)[1], gradient, atol=1e-5)
+    assert np.abs(gradient).max() > 0.1
 
 
 VARIANTS = [
@@ -165,6 +175,16 @@ def test_shared_weights_add_gradients_in_float32():
         assert session.run(tf.gradients(total, weight)[0]) == [257]
 
 
+def test_compiled_bfloat16_is_rounded_as_by_a_cast():
+    with graphs.new_session() as session:
+        x = tf.constant([[1.0], [-3.0], [3e38], [np.inf], [np.nan]], tf.bfloat16)
+        bias = tf.constant([0.0, 2.0**-8, 3 * 2.0**-8, 3e38], tf.bfloat16)  # between two numbers
+        found = fused.dense(x, plain.Dense(tf.ones([1, 4], tf.bfloat16), bias))
+        right = tf.cast(tf.cast(x, tf.float32) + tf.cast(bias, tf.float32), tf.bfloat16)
+        found, right = session.run([tf.cast(one, tf.float32) for one in (found, right)])
+    np.testing.assert_array_equal(found, right)
+
+
 def vocabulary_losses(ops, labels, dtype=tf.float32):
     """Losses and logits of four places over 50 words; gradients of inputs and weights."""
     random = np.random.RandomState(1)
@@ -193,14 +213,6 @@ def test_vocabulary_loss_refuses_label_out_of_range(label):
     for ops in (plain, fused):
         with pytest.raises(tf.errors.InvalidArgumentError):
             vocabulary_losses(ops, [3, label, 3, 0])
-
-
-def test_plain_graph_has_no_custom_gradients():
-    """No gradient of our own; test_export_to_tfhub.py checks the operations of exported ones."""
-    with tf.Graph().as_default() as graph:
-        build_model(tiny_config(hidden_dropout_prob=0.1), is_training=True)
-        nodes = graph.as_graph_def().node
-    assert [node.name for node in nodes if "_gradient_op_type" in node.attr] == []
 
 
 def test_prediction_computes_gelu_with_its_product():

@@ -191,8 +191,8 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     The peak is at the start of the backward pass, with (nearly) all activations in memory, in
     - the heads: the gradient of the masked tokens' logits,
     - the last block's feed-forward part: gradients before and after gelu, and gelu again, or
-    - its attention: gradients of probabilities and scores, and their float32 product inside the
-      cluster. By then, the activations of the feed-forward part are free.
+    - its attention: gradients of probabilities and scores. By then, the activations of the
+      feed-forward part are free.
     A block also has the gradients of its weights, until they are added to the other layers'.
     """
     width = ACTIVATION_BYTES[run.precision]
@@ -213,14 +213,14 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     activations += FLOAT32 * (
         embedded + (embedded if config.embedding_layout == "google" else hidden)
     )
-    if config.attention_probs_dropout_prob:  # the dropped probabilities, and a mask of bytes
-        block += scores * (width + 1)
+    if config.attention_probs_dropout_prob:  # the dropped probabilities
+        block += scores * width
     if config.hidden_dropout_prob:
         block, activations = block + 2 * hidden, activations + hidden
     activations += block * (1 if run.recompute else blocks)
 
     feed_forward = 3 * (inner + hidden) * width
-    attention = (2 * scores + 5 * hidden - inner) * width + scores * FLOAT32
+    attention = (2 * scores + 5 * hidden - inner) * width
     logits = 0  # b sequences of a micro-batch, P predictions of each, V vocabulary
     if run.task == "pretraining":
         logits = sequences * run.max_predictions_per_seq * config.vocab_size

@@ -3,8 +3,9 @@
 """The encoder's element-wise work as custom-gradient functions over XLA clusters.
 
 The functions and their results are the same as in `ops.plain`, which has the docstrings. Each
-function keeps only its inputs for the backward pass, and recomputes the rest there. Each forward
-and each backward body is one compiled pass over memory. Matrix products run outside the clusters.
+function keeps little more than its inputs for the backward pass, and computes the rest again there.
+A cluster is a compiled pass over memory. Matrix products and the softmax run outside the clusters,
+because oneDNN is faster at them.
 """
 
 import functools
@@ -25,15 +26,15 @@ def _float32(tensor: tf.Tensor) -> tf.Tensor:
     return tf.cast(tensor, tf.float32)
 
 
-def _with_gradient(forward: Callable, backward: Callable) -> Callable:
-    """Returns `forward` with the gradients backward(upstream, output, *inputs)."""
-
-    @tf.custom_gradient
-    def function(*inputs):
-        output = forward(*inputs)
-        return output, lambda upstream: backward(upstream, output, *inputs)
-
-    return function
+def _rounded(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    """Casts float32 to a dtype inside a cluster."""
+    if dtype != tf.bfloat16 or not compat.is_tf2():
+        return tf.cast(tensor, dtype)
+    # Rounds half to even. In integers, because XLA's cast takes as long as the rest of gelu.
+    bits = tf.bitcast(tensor, tf.uint32)
+    is_odd = tf.bitwise.bitwise_and(tf.bitwise.right_shift(bits, 16), 1)
+    high = tf.bitwise.right_shift(bits + 0x7FFF + is_odd, 16)
+    return tf.bitcast(tf.cast(high, tf.uint16), tf.bfloat16)
 
 
 def column_sum(matrix: tf.Tensor) -> tf.Tensor:
@@ -44,7 +45,7 @@ def column_sum(matrix: tf.Tensor) -> tf.Tensor:
 
 @compat.xla_cluster
 def _bias_cluster(product, bias):
-    return tf.cast(_float32(product) + _float32(bias), product.dtype)
+    return _rounded(_float32(product) + _float32(bias), product.dtype)
 
 
 def _add_bias(product: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
@@ -58,8 +59,8 @@ def _add_bias(product: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
     return tf.nn.bias_add(product, bias)
 
 
-def _dense_backward(upstream, _, *inputs):
-    x, kernel, _ = inputs
+def _dense_gradients(x, kernel, upstream):
+    """Returns the gradients of the input, the kernel and the bias."""
     return (
         tf.matmul(upstream, kernel, transpose_b=True),
         tf.matmul(x, upstream, transpose_a=True),
@@ -69,9 +70,12 @@ def _dense_backward(upstream, _, *inputs):
 
 def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
     """Returns inputs [T, in] times kernel plus bias: [T, out]."""
-    affine = _with_gradient(
-        lambda x, kernel, bias: _add_bias(tf.matmul(x, kernel), bias), _dense_backward
-    )
+
+    @tf.custom_gradient
+    def affine(x, kernel, bias):
+        output = _add_bias(tf.matmul(x, kernel), bias)
+        return output, lambda upstream: _dense_gradients(x, kernel, upstream)
+
     return affine(inputs, *weights)
 
 
@@ -85,18 +89,17 @@ def _gelu_tanh(x):
 @compat.xla_cluster
 def _gelu_forward(hidden, bias):
     x = _float32(hidden) + _float32(bias)
-    return tf.cast(0.5 * x * (1.0 + _gelu_tanh(x)), hidden.dtype)
+    return _rounded(0.5 * x * (1.0 + _gelu_tanh(x)), hidden.dtype)
 
 
 @compat.xla_cluster
-def _gelu_backward(hidden, bias, upstream):
-    """Returns gelu(hidden + bias) and the gradient of hidden + bias, which need the same tanh."""
+def _gelu_gradient(hidden, bias, upstream):
+    """Returns the gradient of hidden + bias."""
     x = _float32(hidden) + _float32(bias)
     tanh = _gelu_tanh(x)
-    half = 0.5 * (1.0 + tanh)
     slope = _GELU_SCALE * (1.0 + 3.0 * _GELU_CUBIC * x * x)
-    gradient = _float32(upstream) * (half + 0.5 * x * (1.0 - tanh * tanh) * slope)
-    return tf.cast(x * half, hidden.dtype), tf.cast(gradient, hidden.dtype)
+    gradient = 0.5 * (1.0 + tanh) + 0.5 * x * (1.0 - tanh * tanh) * slope
+    return _rounded(_float32(upstream) * gradient, hidden.dtype)
 
 
 def feed_forward(
@@ -104,8 +107,8 @@ def feed_forward(
 ) -> tf.Tensor:
     """Returns the feed-forward block.
 
-    With gelu, keeps only the product before it for the backward pass, and recomputes gelu in the
-    cluster that needs its tanh anyway. Other activations run as plain operations.
+    With gelu, keeps only the product before it for the backward pass, and computes gelu again
+    there. Other activations run as plain operations.
     """
     if activation is not plain.gelu:
         return plain.feed_forward(inputs, intermediate, output, activation=activation)
@@ -117,15 +120,12 @@ def feed_forward(
         result = _add_bias(tf.matmul(_gelu_forward(hidden, bias_in), kernel_out), bias_out)
 
         def gradient(upstream):
-            d_activated = tf.matmul(upstream, kernel_out, transpose_b=True)  # [T, I]
-            activated, d_hidden = _gelu_backward(hidden, bias_in, d_activated)
-            return (
-                tf.matmul(d_hidden, kernel_in, transpose_b=True),
-                tf.matmul(x, d_hidden, transpose_a=True),
-                column_sum(d_hidden),
-                tf.matmul(activated, upstream, transpose_a=True),
-                column_sum(upstream),
-            )
+            # Otherwise, TensorFlow would see that it is the forward pass's gelu, and keep that.
+            with tf.control_dependencies([upstream]):
+                activated = _gelu_forward(hidden, bias_in)
+            d_activated, *d_output = _dense_gradients(activated, kernel_out, upstream)
+            d_hidden = _gelu_gradient(hidden, bias_in, d_activated)
+            return (*_dense_gradients(x, kernel_in, d_hidden), *d_output)
 
         return result, gradient
 
@@ -135,14 +135,6 @@ def feed_forward(
 # ---- LayerNorm -----------------------------------------------------------------------------------
 
 
-def _standardise(total):
-    """Scales rows of [T, H] to mean 0 and variance 1. Also returns 1 / deviation, [T, 1]."""
-    centred = total - tf.reduce_mean(total, axis=-1, keepdims=True)
-    variance = tf.reduce_mean(centred * centred, axis=-1, keepdims=True)
-    inverse_deviation = tf.math.rsqrt(variance + LAYER_NORM_EPSILON)
-    return centred * inverse_deviation, inverse_deviation
-
-
 def _total(parts):
     """Returns the float32 sum of one or two tensors."""
     return tf.add_n([_float32(part) for part in parts])
@@ -150,32 +142,43 @@ def _total(parts):
 
 @compat.xla_cluster
 def _norm_forward(*tensors):
+    """Returns the output [T, H], and each row's mean and 1 / deviation [T, 1] for the gradient."""
     *parts, beta, gamma = tensors
-    standard, _ = _standardise(_total(parts))
-    return tf.cast(standard * gamma + beta, parts[0].dtype)
+    total = _total(parts)
+    mean, variance = tf.nn.moments(total, axes=[-1], keep_dims=True)
+    inverse_deviation = tf.math.rsqrt(variance + LAYER_NORM_EPSILON)
+    output = (total - mean) * inverse_deviation * gamma + beta
+    return _rounded(output, parts[0].dtype), mean, inverse_deviation
 
 
 @compat.xla_cluster
 def _norm_backward(*tensors):
-    """Returns the gradients of each part [T, H], beta [H] and gamma [H]."""
-    *parts, gamma, upstream = tensors
-    standard, inverse_deviation = _standardise(_total(parts))
+    """Returns the gradients of each part, and of gamma before the sum over rows: [T, H] each."""
+    *parts, mean, inverse_deviation, gamma, upstream = tensors
+    standard = (_total(parts) - mean) * inverse_deviation
     upstream = _float32(upstream)
     scaled = upstream * gamma
     projection = tf.reduce_mean(scaled * standard, axis=-1, keepdims=True)
-    mean = tf.reduce_mean(scaled, axis=-1, keepdims=True)
-    d_total = inverse_deviation * (scaled - mean - standard * projection)
-    d_total = tf.cast(d_total, parts[0].dtype)
-    return d_total, tf.reduce_sum(upstream, axis=0), tf.reduce_sum(upstream * standard, axis=0)
+    mean_scaled = tf.reduce_mean(scaled, axis=-1, keepdims=True)
+    d_total = inverse_deviation * (scaled - mean_scaled - standard * projection)
+    dtype = parts[0].dtype
+    return _rounded(d_total, dtype), _rounded(upstream * standard, dtype)
 
 
 def _normalise(norm: Norm, *parts: tf.Tensor) -> tf.Tensor:
-    def backward(upstream, _, *tensors):
+    @tf.custom_gradient
+    def function(*tensors):
         *parts, _, gamma = tensors
-        d_total, *d_norm = _norm_backward(*parts, gamma, upstream)
-        return [d_total] * len(parts) + d_norm
+        output, mean, inverse_deviation = _norm_forward(*tensors)
 
-    return _with_gradient(_norm_forward, backward)(*parts, *norm)
+        def gradient(upstream):
+            d_total, d_gamma = _norm_backward(*parts, mean, inverse_deviation, gamma, upstream)
+            d_norm = [_float32(column_sum(rows)) for rows in (upstream, d_gamma)]
+            return [d_total] * len(parts) + d_norm
+
+        return output, gradient
+
+    return function(*parts, *norm)
 
 
 def layer_norm(inputs: tf.Tensor, norm: Norm) -> tf.Tensor:
@@ -188,32 +191,47 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
     return _normalise(norm, inputs, update)
 
 
-# ---- attention probabilities ---------------------------------------------------------------------
-
-
-@compat.xla_cluster
-def _softmax_forward(scores, attention_bias):
-    logits = _float32(scores) + attention_bias
-    exponentials = tf.exp(logits - tf.reduce_max(logits, axis=-1, keepdims=True))
-    total = tf.reduce_sum(exponentials, axis=-1, keepdims=True)
-    return tf.cast(exponentials / total, scores.dtype)
-
-
-@compat.xla_cluster
-def _softmax_backward(probabilities, upstream):
-    weighted = _float32(probabilities) * _float32(upstream)
-    total = tf.reduce_sum(weighted, axis=-1, keepdims=True)
-    return tf.cast(weighted - _float32(probabilities) * total, probabilities.dtype)
+# ---- attention -----------------------------------------------------------------------------------
 
 
 def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
-    """Returns softmax(scores + attention_bias) over the last axis; the bias gets no gradient."""
+    """Returns softmax(scores + attention_bias) over the last axis."""
+    if scores.dtype != tf.bfloat16 or not compat.is_tf2():
+        return plain.masked_softmax(scores, attention_bias)
+    # Inside, oneDNN computes in float32.
+    return tf.nn.softmax(scores + tf.cast(attention_bias, tf.bfloat16))
 
-    softmax = _with_gradient(
-        lambda logits: _softmax_forward(logits, attention_bias),
-        lambda upstream, probabilities, _: _softmax_backward(probabilities, upstream),
-    )
-    return softmax(scores)
+
+@compat.xla_cluster
+def _scores_gradient(*tensors):
+    probabilities, dropped, d_dropped, context, d_context = map(_float32, tensors)
+    # Each row's sum of dropped * d_dropped, from smaller tensors (arXiv:2205.14135, appendix B.2).
+    sums = tf.reduce_sum(context * d_context, axis=-1, keepdims=True)  # [B, S, N, 1]
+    gradient = dropped * d_dropped - probabilities * plain.swap_heads(sums)
+    return _rounded(gradient, tensors[0].dtype)
+
+
+def attend(
+    scores: tf.Tensor, probabilities: tf.Tensor, dropped: tf.Tensor, value: tf.Tensor
+) -> tf.Tensor:
+    """Returns `dropped` @ value as [B, S, N, D]. The gradient skips `dropped`: it is the scores'."""
+
+    @tf.custom_gradient
+    def product(logits, values):
+        del logits
+        context = plain.swap_heads(tf.matmul(dropped, values))
+
+        def gradient(upstream):
+            d_context = plain.swap_heads(upstream)
+            d_dropped = tf.matmul(d_context, values, transpose_b=True)
+            return (
+                _scores_gradient(probabilities, dropped, d_dropped, context, upstream),
+                tf.matmul(dropped, d_context, transpose_a=True),
+            )
+
+        return context, gradient
+
+    return product(scores, value)
 
 
 # ---- dropout -------------------------------------------------------------------------------------
@@ -222,17 +240,17 @@ def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
 @functools.lru_cache(maxsize=None)
 def _dropout_cluster(rate: float):
     """Compiles `ops.plain.dropout` for one rate."""
-
-    def drop(tensor, keep):
-        return plain.dropout(tensor, keep, rate)
-
-    return compat.xla_cluster(drop)
+    return compat.xla_cluster(functools.partial(plain.dropout, rate=rate))
 
 
 def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     """Returns `inputs` with elements zero where `keep` (bool) is False, the rest / (1 - rate)."""
     drop = _dropout_cluster(rate)
-    dropped = _with_gradient(lambda x: drop(x, keep), lambda upstream, *_: drop(upstream, keep))
+
+    @tf.custom_gradient
+    def dropped(x):
+        return drop(x, keep), lambda upstream: drop(upstream, keep)
+
     return dropped(inputs)
 
 
@@ -292,7 +310,7 @@ def _vocabulary_backward(dtype: tf.DType):
         words = tf.cast(tf.range(tf.shape(logits)[-1]), labels.dtype)
         is_label = tf.cast(tf.equal(words, labels[:, tf.newaxis]), tf.float32)
         probabilities = tf.exp(logits - normaliser[:, tf.newaxis])
-        return tf.cast((probabilities - is_label) * upstream[:, tf.newaxis], dtype)
+        return _rounded((probabilities - is_label) * upstream[:, tf.newaxis], dtype)
 
     return compat.xla_cluster(gradient)
 

@@ -83,6 +83,26 @@ def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
     return tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32) + attention_bias), scores.dtype)
 
 
+def swap_heads(tensor: tf.Tensor) -> tf.Tensor:
+    """Swaps the second and third dimension: [B, S, N, D] <-> [B, N, S, D]."""
+    return tf.transpose(tensor, [0, 2, 1, 3])
+
+
+def attend(
+    scores: tf.Tensor, probabilities: tf.Tensor, dropped: tf.Tensor, value: tf.Tensor
+) -> tf.Tensor:
+    """Returns each query's weighted sum of the values: [B, S, N, D].
+
+    Args:
+      scores: before the softmax, [B, N, S, S].
+      probabilities: `masked_softmax` of the scores.
+      dropped: the probabilities after dropout: the weights.
+      value: [B, N, S, D].
+    """
+    del scores, probabilities
+    return swap_heads(tf.matmul(dropped, value))
+
+
 def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     """Returns `inputs` with elements zero where `keep` (bool) is False, the rest / (1 - rate)."""
     scaled = inputs * tf.cast(1.0 / (1.0 - rate), inputs.dtype)

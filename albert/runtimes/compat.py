@@ -64,10 +64,12 @@ def asset(path: str) -> Any:
 def base_session_config() -> tf.ConfigProto:
     """Returns the session settings of every script.
 
-    An operation that a device lacks runs on the CPU. GPU memory is allocated as needed.
+    An operation that a device lacks runs on the CPU. GPU memory is allocated as needed. A session
+    keeps only small constants that it computes, not the zeros that an optimizer starts with.
     """
     config = tf.ConfigProto(allow_soft_placement=True)
     config.gpu_options.allow_growth = True
+    config.graph_options.optimizer_options.max_folded_constant_in_bytes = 1000
     return config
 
 
