@@ -93,13 +93,14 @@ def _gelu_forward(hidden, bias):
 
 
 @compat.xla_cluster
-def _gelu_gradient(hidden, bias, upstream):
-    """Returns the gradient of hidden + bias."""
+def _gelu_backward(hidden, bias, upstream):
+    """Returns gelu(hidden + bias) and the gradient of hidden + bias, which need the same tanh."""
     x = _float32(hidden) + _float32(bias)
     tanh = _gelu_tanh(x)
+    half = 0.5 * (1.0 + tanh)
     slope = _GELU_SCALE * (1.0 + 3.0 * _GELU_CUBIC * x * x)
-    gradient = 0.5 * (1.0 + tanh) + 0.5 * x * (1.0 - tanh * tanh) * slope
-    return _rounded(_float32(upstream) * gradient, hidden.dtype)
+    gradient = _float32(upstream) * (half + 0.5 * x * (1.0 - tanh * tanh) * slope)
+    return _rounded(x * half, hidden.dtype), _rounded(gradient, hidden.dtype)
 
 
 def feed_forward(
@@ -107,8 +108,8 @@ def feed_forward(
 ) -> tf.Tensor:
     """Returns the feed-forward block.
 
-    With gelu, keeps only the product before it for the backward pass, and computes gelu again
-    there. Other activations run as plain operations.
+    With gelu, keeps only the product before it for the backward pass, and recomputes gelu in the
+    cluster that needs its tanh anyway. Other activations run as plain operations.
     """
     if activation is not plain.gelu:
         return plain.feed_forward(inputs, intermediate, output, activation=activation)
@@ -120,12 +121,11 @@ def feed_forward(
         result = _add_bias(tf.matmul(_gelu_forward(hidden, bias_in), kernel_out), bias_out)
 
         def gradient(upstream):
-            # Otherwise, TensorFlow would see that it is the forward pass's gelu, and keep that.
-            with tf.control_dependencies([upstream]):
-                activated = _gelu_forward(hidden, bias_in)
-            d_activated, *d_output = _dense_gradients(activated, kernel_out, upstream)
-            d_hidden = _gelu_gradient(hidden, bias_in, d_activated)
-            return (*_dense_gradients(x, kernel_in, d_hidden), *d_output)
+            d_activated = tf.matmul(upstream, kernel_out, transpose_b=True)  # [T, I]
+            activated, d_hidden = _gelu_backward(hidden, bias_in, d_activated)
+            d_kernel_out = tf.matmul(activated, upstream, transpose_a=True)
+            d_input = _dense_gradients(x, kernel_in, d_hidden)
+            return (*d_input, d_kernel_out, column_sum(upstream))
 
         return result, gradient
 
