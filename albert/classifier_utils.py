@@ -277,8 +277,7 @@ def run_head(head, sequences, labels, **options):
         features["label_ids"] = labels
     losses, outputs, _ = head(features, fine_tuning_utils.Encoder(**options))
     loss = None if labels is None else tf.reduce_mean(losses)
-    names = ("probabilities", "logits", "predictions")
-    return (loss, losses, *(outputs[name] for name in names))
+    return loss, losses, outputs["probabilities"], outputs["logits"], outputs["predictions"]
 
 
 def model_fn_builder(

@@ -80,8 +80,12 @@ def create_v1_model(
 ):
     """Returns (start_logits, end_logits) of the v1 model, float32 [B, S]; ignores use_einsum."""
     del use_einsum
-    options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
-    encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
+    encoder = fine_tuning_utils.Encoder(
+        albert_config,
+        is_training,
+        hub_module=hub_module,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+    )
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     return tuple(head.span_logits(encoder, features).values())
 
@@ -110,8 +114,12 @@ def create_v2_model(
       squad.decoding.BEAMS by name.
     """
     del max_seq_length
-    options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
-    encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
+    encoder = fine_tuning_utils.Encoder(
+        albert_config,
+        is_training,
+        hub_module=hub_module,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+    )
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     v2_options = head.V2Options(start_n_top, end_n_top, dropout_prob)
     outputs = head.answer_logits(encoder, {**features, **inputs}, v2_options)
@@ -248,8 +256,7 @@ def _write(
     threshold: Optional[float] = None,
 ) -> List[Dict[str, Any]]:
     """Writes and returns the contents of decoding.FILE_NAMES."""
-    runs = result_dict[_RUNS]
-    answers = decoding.best_answers(examples, features, runs, n_best_size=n_best_size)
+    answers = decoding.best_answers(examples, features, result_dict[_RUNS], n_best_size=n_best_size)
     answers = decoding.with_threshold(answers, threshold)
     contents = list(decoding.file_contents(examples, answers).values())
     for path, content in zip(paths, contents):
@@ -289,9 +296,13 @@ def write_predictions_v1(
 ) -> Dict[str, str]:
     """Writes and returns {question ID: best answer}, after `accumulate_predictions_v1`."""
     del all_results, max_answer_length
-    paths = (output_prediction_file, output_nbest_file)
-    data = (result_dict, all_examples, all_features)
-    return _write(*data, n_best_size=n_best_size, paths=paths)[0]
+    return _write(
+        result_dict,
+        all_examples,
+        all_features,
+        n_best_size=n_best_size,
+        paths=(output_prediction_file, output_nbest_file),
+    )[0]
 
 
 # ---- v2 ----
@@ -314,8 +325,15 @@ def accumulate_predictions_v2(
     For the other arguments, see `accumulate_predictions_v1`.
     """
     del all_examples, cls_dict
-    limits = (n_best_size, max_answer_length, start_n_top, end_n_top)
-    _accumulate(result_dict, all_features, all_results, *limits)
+    _accumulate(
+        result_dict,
+        all_features,
+        all_results,
+        n_best_size,
+        max_answer_length,
+        start_n_top,
+        end_n_top,
+    )
 
 
 def write_predictions_v2(

@@ -381,8 +381,7 @@ class BasicTokenizer:
 
     def tokenize(self, text: Text) -> List[str]:
         """Returns the tokens of `text`: words, punctuation signs and Chinese characters."""
-        words = _words(convert_to_unicode(text))
-        return [token for word in words for token in self.cut(word)]
+        return [token for word in _words(convert_to_unicode(text)) for token in self.cut(word)]
 
     def cut(self, word: str) -> List[str]:
         """Returns the tokens of a word: a run between white space, or a Chinese character."""

@@ -63,8 +63,7 @@ def main(flags: Flags):
         return
     from albert.models import released
 
-    release = find_release(flags.name or "")
-    folder = released.obtain(release, flags, cache_dir=flags.cache_dir)
+    folder = released.obtain(find_release(flags.name or ""), flags, cache_dir=flags.cache_dir)
     print(folder)
     print(f"--albert_dir={shlex.quote(folder)}")
 

@@ -105,16 +105,17 @@ def summary_table(runs: Sequence[RunHistory]) -> List[str]:
         losses = run.training.get("loss")
         speeds = [speed for _, speed in run.training.get("examples_per_second", ())]
         best = dict(run.evaluation.get(run.metric, ())).get(run.best_step)
-        row = (
-            run.folder,
-            str((run.training or run.evaluation)["step"][-1][0]),
-            f"{losses[-1][1]:.4f}" if losses else "-",
-            run.metric,
-            "-" if best is None else f"{best:.4f}",
-            str(run.best_step or "-"),
-            f"{statistics.median(speeds):.1f}" if speeds else "-",
+        cells.append(
+            (
+                run.folder,
+                str((run.training or run.evaluation)["step"][-1][0]),
+                f"{losses[-1][1]:.4f}" if losses else "-",
+                run.metric,
+                "-" if best is None else f"{best:.4f}",
+                str(run.best_step or "-"),
+                f"{statistics.median(speeds):.1f}" if speeds else "-",
+            )
         )
-        cells.append(row)
     return wording.table(cells, left=(0, 3))
 
 

@@ -186,8 +186,7 @@ def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
 
 def weight_sets(config: AlbertConfig, part: str) -> int:
     """Returns how many sets of weights the layers have for "attention" or "feed_forward"."""
-    layers = range(config.num_hidden_layers)
-    used = {getattr(layer_groups(config, layer), part) for layer in layers}
+    used = {getattr(layer_groups(config, layer), part) for layer in range(config.num_hidden_layers)}
     return len(used) * config.inner_group_num
 
 

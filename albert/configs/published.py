@@ -42,8 +42,7 @@ _HUB_VERSIONS = {"1": "v1", "2": "v2", "3": "v2"}
 @functools.lru_cache(maxsize=None)
 def document() -> Dict[str, Any]:
     """Returns the content of published.json."""
-    path = pathlib.Path(__file__).with_suffix(".json")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(pathlib.Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
 
 # ---- which model ----
@@ -178,15 +177,16 @@ def comparison_table(comparisons: Sequence[Comparison]) -> List[str]:
     """Formats comparisons as the lines of a table."""
     cells = [("task", "metric", "own", "deviation", "n", "published", "difference", "of")]
     for comparison in comparisons:
-        row = (
-            comparison.task,
-            comparison.metric,
-            f"{comparison.mean:.2f}",
-            "-" if comparison.deviation is None else f"{comparison.deviation:.2f}",
-            str(comparison.runs),
-            f"{comparison.published:.1f}",
-            f"{comparison.mean - comparison.published:+.2f}",
-            f"{comparison.published_model}, {comparison.source}",
+        cells.append(
+            (
+                comparison.task,
+                comparison.metric,
+                f"{comparison.mean:.2f}",
+                "-" if comparison.deviation is None else f"{comparison.deviation:.2f}",
+                str(comparison.runs),
+                f"{comparison.published:.1f}",
+                f"{comparison.mean - comparison.published:+.2f}",
+                f"{comparison.published_model}, {comparison.source}",
+            )
         )
-        cells.append(row)
     return wording.table(cells, left=(0, 1, 7)) if comparisons else []

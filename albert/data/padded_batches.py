@@ -127,11 +127,9 @@ def training_batches(
     Returns:
       A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
     """
-    served = shuffling.seeded_batches
     if padding.mode != "bucket":
         reading.update(batch_size=batch_size, start_batch=start_batch, shard=shard)
-        batches = served(files, spec, **reading)
-        return cut(batches, padding)
+        return cut(shuffling.seeded_batches(files, spec, **reading), padding)
     sizes = [shard.count * shard.batches_per_step, batch_size]  # batches per update, B
     total = sizes[0] * batch_size
     mask = next(feature for feature in spec.features if feature.name == _MASK)
@@ -153,7 +151,7 @@ def training_batches(
         order = tf.reshape(order, [-1, batch_size])  # [K * batches_per_step, B]
         return {name: tf.gather(value, order) for name, value in features.items()}
 
-    pools = served(files, spec, **reading).enumerate(first_pool)
+    pools = shuffling.seeded_batches(files, spec, **reading).enumerate(first_pool)
     batches = pools.map(shuffling.as_written(split)).unbatch()
     return cut(batches.skip(skipped), padding)
 
@@ -181,7 +179,6 @@ def cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
         if padding.mode == "bucket":  # compiling more lengths pays, as each is used often
             multiple = tf.where(longest > 64, 16, tf.where(longest > 32, 8, 4))
         rounded = -(-longest // multiple) * multiple  # L; slicing stops at S
-        sequences = {name: features[name][..., :rounded] for name in padding.features}
-        return dict(features, **sequences)
+        return dict(features, **{name: features[name][..., :rounded] for name in padding.features})
 
     return batches.map(shuffling.as_written(shorter)).prefetch(tf.data.experimental.AUTOTUNE)

@@ -106,13 +106,12 @@ class RecordFile:
     def from_json(cls, path: str, values: Mapping[str, Any]) -> "RecordFile":
         """Returns a RecordFile from values that `as_json` returned."""
         blocks = values["blocks"]
-        offsets = list(map(int, blocks["offsets"].split()))
         return cls(
             path,
             values["bytes"],
             values["count"],
             blocks["records"],
-            offsets,
+            list(map(int, blocks["offsets"].split())),
             values["fingerprint"],
         )
 
@@ -239,8 +238,7 @@ def first_records(path: str, count: int = 1) -> List[bytes]:
       UserError: the file ends inside a record, or is not a TFRecord file.
     """
     with files.open_to_read(path) as stream:
-        positions = itertools.islice(headers(path, stream), count)
-        return [stream.read(length) for _, length in positions]
+        return [stream.read(length) for _, length in itertools.islice(headers(path, stream), count)]
 
 
 def headers(path: str, stream: Any, position: int = 0) -> Iterator[Tuple[int, int]]:

@@ -109,8 +109,7 @@ def example(
     `batch` is the shape of the inputs without their length: [1], or [1, C] for C equal options.
     `names` replaces names of inputs and outputs.
     """
-    ends = tokenizer.required_ids(["[CLS]", "[SEP]"])
-    row = pack([tokenizer.encode_ids_batch(_EXAMPLE)], ends)
+    row = pack([tokenizer.encode_ids_batch(_EXAMPLE)], tokenizer.required_ids(["[CLS]", "[SEP]"]))
     ids = {name: values[0, :max_seq_length] for name, values in row.items()}
     inputs = {name: np.broadcast_to(array, [*batch, array.size]) for name, array in ids.items()}
     arrays = {**inputs, **run(inputs)}

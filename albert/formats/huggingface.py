@@ -91,8 +91,7 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
     huggingface_files.check_variant(config)
     description, description_name = model_vocabulary.read_description(flags.input_dir)
     source, head = checkpoints.read(model.checkpoint), flags.head
-    is_v2 = any(name.startswith(variable_names.SQUAD_V2_SCOPES) for name in source)
-    if head == "auto" and is_v2:
+    if head == "auto" and any(name.startswith(variable_names.SQUAD_V2_SCOPES) for name in source):
         raise UserError(
             "transformers does not support the head of run_squad_v2. To convert only the encoder, "
             "add --head=encoder."
@@ -247,9 +246,13 @@ def _description(
       length: maximum tokens of an input.
     """
     if head == "question_answering":
-        lengths = {"doc_stride": length // 4, "max_query_length": length // 8}
-        answers = {"n_best_size": 20, "max_answer_length": 30}
-        return "squad.json", {"task": "squad_v1", **lengths, **answers}
+        return "squad.json", {
+            "task": "squad_v1",
+            "doc_stride": length // 4,
+            "max_query_length": length // 8,
+            "n_best_size": 20,
+            "max_answer_length": 30,
+        }
     if head == "multiple_choice":
         longest = theirs.get(_QUESTION_LENGTH, length // 4)
         return "race.json", {"task": "race", _QUESTION_LENGTH: longest}

@@ -253,6 +253,8 @@ def _rules(
             raise UserError(f"{path} has another {name} than {vocabulary.path}.")
     if is_wordpiece:
         basic = by_type.get("BertNormalizer", {})
-        lower, strips = basic.get("lowercase"), basic.get("strip_accents")
-        return {"do_lower_case": lower, "strip_accents": strips}
+        return {
+            "do_lower_case": basic.get("lowercase"),
+            "strip_accents": basic.get("strip_accents"),
+        }
     return {"do_lower_case": "Lowercase" in by_type, "keep_accents": "NFKD" not in by_type}

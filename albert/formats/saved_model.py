@@ -110,8 +110,7 @@ def make_portable(folder: str) -> None:
     saved_model = saved_model_pb2.SavedModel.FromString(files.read_bytes(path))
     for meta_graph in saved_model.meta_graphs:
         meta_graph_lib.strip_graph_default_valued_attrs(meta_graph)
-        library = meta_graph.graph_def.library
-        functions = (function.node_def for function in library.function)
+        functions = (function.node_def for function in meta_graph.graph_def.library.function)
         for node in itertools.chain(meta_graph.graph_def.node, *functions):
             if node.op == "VarHandleOp" and "debug_name" in node.attr:
                 del node.attr["debug_name"]

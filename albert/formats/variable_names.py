@@ -176,8 +176,7 @@ def huggingface(config: modeling.AlbertConfig, label_count: int = 0) -> Parts:
             theirs = f"albert.encoder.albert_layer_groups.{group}.albert_layers.{inner}."
             encoder += [(block + ours, theirs + hf, size) for ours, _, hf, size in _BLOCK_LAYERS]
     spans, tags = _output("cls/squad/", "qa_outputs", "2"), [("tagging/", "classifier.", "HC")]
-    rows = {**_SHARED, ENCODER: encoder, SPANS: spans, TAGS: tags}
-    return _expand(rows, config, label_count)
+    return _expand({**_SHARED, ENCODER: encoder, SPANS: spans, TAGS: tags}, config, label_count)
 
 
 def is_in(values: Container[str], names: List[Name], *, to_ours: bool) -> bool:

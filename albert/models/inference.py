@@ -162,9 +162,7 @@ class InferenceModel(contextlib.AbstractContextManager):
 def parse_texts(texts: Sequence[Any], parse: Callable[[Any], Any]) -> List[Any]:
     """Applies `parse` to each text. Raises UserError with the number of a wrong text."""
     is_unordered = isinstance(texts, (str, bytes, collections.abc.Mapping, collections.abc.Set))
-    is_frame = hasattr(
-        texts, "columns"
-    )  # A loop over a pandas frame gives the names of its columns.
+    is_frame = hasattr(texts, "columns")  # of pandas; a loop over it gives the columns' names
     if is_unordered or is_frame or not isinstance(texts, collections.abc.Iterable):
         raise UserError(
             f"A list of texts is needed, not a {type(texts).__name__}. Write [text] or, for a "

@@ -113,8 +113,7 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     """
     values = flags.to_dict()
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
-    paths = (checkpoint, f"{checkpoint}.index")
-    if checkpoint in RELEASES and not any(map(files.exists, paths)):
+    if checkpoint in RELEASES and not any(map(files.exists, (checkpoint, f"{checkpoint}.index"))):
         return resolve_model_files(flags.fill_in(init_checkpoint=local_folder(checkpoint)))
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values

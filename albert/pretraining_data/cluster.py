@@ -237,12 +237,10 @@ class Shards:
             report = self._read_report()
             if report and "fingerprint" not in report:
                 job.check_replaceable(self.counts, None, 0, fingerprint=self.fingerprint)
-            change = provenance.difference(report.get("fingerprint", {}), self.fingerprint)
             if report:
-                reason = change or "record files have changed"
-                log.info("Making the records, because %s.", reason)
-        sidecars = map(record_files.sidecar_path, other_paths)
-        for path in [*other_paths, *sidecars, self.counts]:
+                change = provenance.difference(report["fingerprint"], self.fingerprint)
+                log.info("Making the records, because %s.", change or "record files have changed")
+        for path in [*other_paths, *map(record_files.sidecar_path, other_paths), self.counts]:
             self.storage.remove(path)
 
     def remove(self) -> None:

@@ -278,8 +278,9 @@ def read_blocks(paths: Sequence[str], flags: DataFlags) -> Iterator[TextBlock]:
     Raises:
       UserError: see read_documents; or the input is one document, with random_next_sentence.
     """
-    keeps_bad = flags.input_file_mode == "rb"
-    text = read_documents(paths, text_field=flags.text_field, keeps_bad=keeps_bad)
+    text = read_documents(
+        paths, text_field=flags.text_field, keeps_bad=flags.input_file_mode == "rb"
+    )
     window_bytes = flags.shuffle_window_mb * _MEGABYTE
     position = 0  # bytes of text in the blocks before
     last: Optional[RawDocument] = None

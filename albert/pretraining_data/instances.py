@@ -196,16 +196,17 @@ class InstanceMaker:
             texts.append((raw.key, raw.source, sentences))
             starts += word_starts
             lengths = [len(sentence) for sentence in sentences if sentence]
-            document_counts = Counts(
-                documents=raw.is_counted and bool(lengths),
-                empty_documents=raw.is_counted and not lengths,
-                sentences=len(lengths),
-                bad_lines=bad_lines,
-                bad_documents=bool(raw.error),
-                tokens=sum(lengths),
-                cut_tokens=sum(max(0, length - longest) for length in lengths),
+            counts.append(
+                Counts(
+                    documents=raw.is_counted and bool(lengths),
+                    empty_documents=raw.is_counted and not lengths,
+                    sentences=len(lengths),
+                    bad_lines=bad_lines,
+                    bad_documents=bool(raw.error),
+                    tokens=sum(lengths),
+                    cut_tokens=sum(max(0, length - longest) for length in lengths),
+                )
             )
-            counts.append(document_counts)
             if (raw.error or bad_lines) and self._warnings_left:
                 self._warnings_left -= 1
                 problem = raw.error or f"{bad_lines} lines that are not UTF-8"

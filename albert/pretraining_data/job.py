@@ -97,8 +97,7 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
         for folder in sorted(set(map(os.path.dirname, paths))):
             copy = model_vocabulary.beside_records(folder, vocabulary)
             files.atomic_write_bytes(copy, files.read_bytes(vocabulary.path))
-        reasons = filter(None, itertools.starmap(record_files.why_stale, outputs))
-        reason = next(reasons, "")
+        reason = next(filter(None, itertools.starmap(record_files.why_stale, outputs)), "")
         if reason:
             log.info("Making the records, because %s.", reason)
             size = sum(file["size"] for file in text)
@@ -155,8 +154,7 @@ def work_folder(work_dir: Optional[str], output: str) -> str:
     """Returns the folder for unfinished work. A hash tells outputs with the same name apart."""
     parent = work_dir or (tempfile.gettempdir() if "://" in output else os.path.dirname(output))
     digest = provenance.digest(os.path.abspath(output))[:12]
-    name = f".{os.path.basename(output)}.work-{digest}"
-    return os.path.join(parent, name)
+    return os.path.join(parent, f".{os.path.basename(output)}.work-{digest}")
 
 
 # ------------------------------------------------------------------------------------------- parts
@@ -200,8 +198,7 @@ def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Co
 def read_counts(path: str) -> Optional[Counts]:
     """Returns the counts of a part; None if the part is missing or incomplete."""
     part = record_files.read_sidecar(path)
-    is_whole = part and os.path.exists(path) and os.path.getsize(path) == part.bytes
-    if not part or not is_whole:
+    if not (part and os.path.exists(path) and os.path.getsize(path) == part.bytes):
         return None
     schema = {"counts": [json_files.COUNT] * len(Counts._fields)}
     json_files.check(part.fingerprint, schema, f"The metadata of '{path}'")

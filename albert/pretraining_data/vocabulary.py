@@ -123,8 +123,7 @@ def _prepare(
 def _warn_of_accents(sample: Sequence[bytes]) -> None:
     """Warns if the text has many accents, which a vocabulary without --keep_accents drops."""
     text = unicodedata.normalize("NFKD", b"".join(sample).decode("utf-8", "ignore"))
-    accents = sum(unicodedata.combining(character) > 0 for character in text)
-    share = accents / max(1, len(text))
+    share = sum(unicodedata.combining(character) > 0 for character in text) / max(1, len(text))
     if share > _MANY_ACCENTS:
         log.warning(
             "%.1f%% of the characters in the text are accents, which this command drops. Use "
@@ -201,8 +200,7 @@ def train_vocabulary(flags: VocabularyFlags) -> TrainedVocabulary:
     log.info("Training %d tokens on %d of %d sentences.", flags.vocab_size, used, total)
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
-        lines = _lines(paths, text_field)
-        drawn = _drawn(lines, total=total, count=used, seed=flags.seed)
+        drawn = _drawn(_lines(paths, text_field), total=total, count=used, seed=flags.seed)
         sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
         if not keep_accents:
             _warn_of_accents(sample)

@@ -121,8 +121,7 @@ def piece_table(vocab: Dict[str, int], model: Any = None) -> PieceTable:
             return bool(_RESERVED.fullmatch(piece))
         return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)
 
-    names = ["[MASK]", "[CLS]", "[SEP]"]
-    mask_id, *others = tokenization.convert_tokens_to_ids(vocab, names)
+    mask_id, *others = tokenization.convert_tokens_to_ids(vocab, ["[MASK]", "[CLS]", "[SEP]"])
     ordinary = [number for piece, number in vocab.items() if not is_special(piece, number)]
     if not ordinary:
         raise UserError("The vocabulary holds no ordinary token, only special ones.")

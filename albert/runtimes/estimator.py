@@ -171,7 +171,7 @@ class _Estimator:
             strategy.configure(config.session_config)
         with tf.Graph().as_default(), strategy.scope() if strategy else contextlib.ExitStack():
             if strategy:
-                spec = self._build_replicas(input_fn, _ModeKeys.TRAIN)
+                spec = self._build_replicas(input_fn)
             else:
                 spec = self._model_fn(**self._arguments(input_fn, _ModeKeys.TRAIN))
             tf.add_to_collection(tf.GraphKeys.LOSSES, spec.loss)
@@ -322,10 +322,11 @@ class _Estimator:
         features, labels = batch if isinstance(batch, tuple) else (batch, None)
         return {"features": features, "labels": labels, "mode": mode, "params": params}
 
-    def _build_replicas(self, input_fn: _InputFn, mode: str) -> _EstimatorSpec:
+    def _build_replicas(self, input_fn: _InputFn) -> _EstimatorSpec:
         """Builds the graph for training on all devices. The loss is the mean of their losses."""
         tf.set_random_seed(self.config.tf_random_seed)
-        strategy, params = self.config.train_distribute, self._params_of(mode)
+        mode, strategy = _ModeKeys.TRAIN, self.config.train_distribute
+        params = self._params_of(mode)
         iterator = strategy.make_input_fn_iterator(
             lambda context: input_fn(params, input_context=context)
         )
@@ -430,9 +431,8 @@ def train_on_workers(estimator: Any, input_fn: _InputFn, **options: Any) -> None
         try:
             tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
         finally:
-            if (
-                not compat.is_tf2()
-            ):  # At exit, the interpreter's release of the server logs an error.
+            if not compat.is_tf2():
+                # At exit, the interpreter's release of the server logs an error.
                 from tensorflow.python.distribute import distribute_coordinator
 
                 distribute_coordinator._thread_local.server = None

@@ -381,10 +381,11 @@ def tpu_outputs(
     The predictions of model_fn must have example_index and is_real_example.
     """
     estimator = _estimator(flags, model_fn, predict_batch_size=batch_size)
-    options = {"checkpoint_path": checkpoint, "yield_single_examples": False}
     parts = []
     with _explained(flags):
-        for batch in estimator.predict(input_fn, **options):
+        for batch in estimator.predict(
+            input_fn, checkpoint_path=checkpoint, yield_single_examples=False
+        ):
             real = batch["is_real_example"] > 0
             parts.append({name: value[real] for name, value in batch.items()})
     outputs = network.joined(parts)

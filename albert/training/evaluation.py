@@ -276,8 +276,7 @@ def _present(folder: str, rules: _Rules) -> Dict[int, str]:
     If the best one was deleted, its copy comes first, so that it is measured before it can be
     replaced.
     """
-    steps = list_checkpoints(folder)
-    present = {step: path for step, path in steps if step or rules.untrained_too}
+    present = {step: path for step, path in list_checkpoints(folder) if step or rules.untrained_too}
     copy = os.path.join(folder, BEST_CHECKPOINT)
     with contextlib.suppress(UserError):  # the copy is missing or corrupt
         step = step_in(copy)

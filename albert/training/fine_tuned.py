@@ -200,8 +200,7 @@ class FineTunedModel(inference.InferenceModel):
         if unheard:
             raise UserError(f"A loaded model has no option {', '.join(sorted(unheard))}.")
         values = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
-        flags = flags_lib.make(kind.flags_class, **values)
-        loaded = set_up(flags, kind, description)
+        loaded = set_up(flags_lib.make(kind.flags_class, **values), kind, description)
         program = None if checkpoint else model_paths.find_program(folder)
         weights = program or model_paths.resolve(checkpoint or folder)
         if not program:

@@ -143,8 +143,7 @@ class FineTuning(workflow.Workflow):
         flags, task = self.flags, self.task
         checkpoint = self._chosen_checkpoint()
         fine_tuned.check_description(task, os.path.dirname(checkpoint))
-        start = flags.command_line.init_checkpoint
-        unused = start not in (None, "", flags.checkpoint)
+        unused = flags.command_line.init_checkpoint not in (None, "", flags.checkpoint)
         if unused and not flags.do_train:
             log.warning("--init_checkpoint is not used, but %s is.", checkpoint)
         if loads and not flags.use_tpu:
@@ -338,8 +337,7 @@ class FineTuning(workflow.Workflow):
 
     def compare(self, metrics: Mapping[str, float]) -> List[published.Comparison]:
         """Compares metrics with published results, and logs both."""
-        task = self.task
-        name = task.published_name
+        name = self.task.published_name
         scores = {metric: [published.per_cent(name, value)] for metric, value in metrics.items()}
         comparisons = published.compare(name, self.published_model, scores)
         if comparisons:

@@ -65,8 +65,7 @@ def _scores(predictions: Predictions) -> List[np.ndarray]:
 
 def _score(name: str, predictions: Predictions, **options: Any) -> float:
     """Returns scikit-learn's "f1", "precision" or "recall"; 0 if it divides by 0."""
-    score = getattr(_sklearn(), f"{name}_score")
-    return score(*predictions[:2], zero_division=0, **options)
+    return getattr(_sklearn(), f"{name}_score")(*predictions[:2], zero_division=0, **options)
 
 
 def _accuracy(predictions: Predictions) -> float:
@@ -120,8 +119,7 @@ def compute(
         for name in names:
             kind, _, label = name.partition("_")
             if kind in PER_LABEL:
-                of_label = [labels.index(label)]
-                value = _score(kind, predictions, labels=of_label, average="macro")
+                value = _score(kind, predictions, labels=[labels.index(label)], average="macro")
             else:
                 value = METRICS[name](predictions)
             values[name] = float(value)
@@ -136,8 +134,7 @@ def best_threshold(metric: str, predictions: Predictions, labels: Sequence[str])
 
     def rank(threshold: float) -> List[float]:
         decided = predictions._replace(predictions=predictions.probabilities >= threshold)
-        scores = compute([metric, "micro_f1"], decided, labels)
-        return [*scores.values(), -abs(threshold - 0.5)]
+        return [*compute([metric, "micro_f1"], decided, labels).values(), -abs(threshold - 0.5)]
 
     return max((percent / 100 for percent in range(5, 100, 5)), key=rank)
 

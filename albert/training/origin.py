@@ -40,10 +40,8 @@ def read(folder: str) -> Dict[str, Any]:
 
 def record_flags(flags: TrainingFlags, *, is_training: bool = False) -> None:
     """Writes a run's flags to run.toml. Warns if a training had other flags than before."""
-    path, command_line = (
-        os.path.join(flags.output_dir, flags_lib.RECORD_NAME),
-        flags.command_line,
-    )
+    path = os.path.join(flags.output_dir, flags_lib.RECORD_NAME)
+    command_line = flags.command_line
     recorded = flags_lib.read_toml(path) if flags.do_train and files.exists(path) else {}
     if "do_train" in recorded:
         described = flags_lib.describe(type(command_line))

@@ -94,8 +94,7 @@ def agreed_resume_point(
         return resumed
     addresses, rank = distribution.read_cluster()
     # As text, because NaN != NaN.
-    values = flags.command_line.to_dict()
-    ours = {f"--{name}": str(value) for name, value in values.items()}
+    ours = {f"--{name}": str(value) for name, value in flags.command_line.to_dict().items()}
     del ours["--output_dir"]  # a shared folder may have several names
     ours["the step of the newest checkpoint in --output_dir"] = str(resumed.step if resumed else 0)
     for name, value in input_hashes.items():

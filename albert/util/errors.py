@@ -52,8 +52,7 @@ def needing(extra: str, what: str) -> Iterator[None]:
 
 def in_one_line(error: BaseException) -> str:
     """Returns the error's message as one line, without TensorFlow's stack of operations."""
-    text = _LOCATION.sub("", str(getattr(error, "message", error)))
-    return " ".join(text.split())
+    return " ".join(_LOCATION.sub("", str(getattr(error, "message", error))).split())
 
 
 def is_file_error(error: BaseException) -> bool:

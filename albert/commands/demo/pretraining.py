@@ -73,8 +73,14 @@ def make_records(options: argparse.Namespace, run: runs.DemoRun, lengths: Dict[s
     if not (runs.vocabulary_of(folder) or runs.vocabulary_of(path)):
         run(train_vocab, model_prefix=path / "vocabulary", vocab_size=vocab_size, **text)
     vocabulary = runs.vocabulary_of(folder) or runs.vocabulary_of(path)
-    outputs = {"output_file": path / "train.tf_record", "dupe_factor": passes}
-    run(create_pretraining_data, **text, **outputs, **lengths, **vocabulary)
+    run(
+        create_pretraining_data,
+        output_file=path / "train.tf_record",
+        dupe_factor=passes,
+        **text,
+        **lengths,
+        **vocabulary,
+    )
 
 
 def train(options: argparse.Namespace, run: runs.DemoRun, lengths: Dict[str, Any]) -> None:

@@ -31,8 +31,7 @@ def _make_head(encoder: Encoder, num_labels: int, path: str = "") -> Callable[..
         norm = modeling.get_norm(f"{path}loss/LayerNorm", hidden)
     shape, deviation = [num_labels, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
     kernel = modeling.get_weight(f"{path}output_weights", shape, deviation)
-    zeros = tf.zeros_initializer()
-    bias = tf.get_variable(f"{path}output_bias", [num_labels], initializer=zeros)
+    bias = tf.get_variable(f"{path}output_bias", [num_labels], initializer=tf.zeros_initializer())
 
     def head(pooled: tf.Tensor, position: int = -1) -> tf.Tensor:
         pooled = plain.layer_norm(pooled, norm) if norm else pooled
@@ -62,8 +61,7 @@ def all_logits(encoder: Encoder, features: Features, num_labels: int) -> List[tf
     heads, pooled = _make_heads(encoder, num_labels), []
     _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
     # The last head has the same dropout mask as without early exit.
-    positions = range(-len(heads), 0)
-    return [head(*inputs) for head, *inputs in zip(heads, pooled, positions)]
+    return [head(*inputs) for head, *inputs in zip(heads, pooled, range(-len(heads), 0))]
 
 
 def patient_logits(

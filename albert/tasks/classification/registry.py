@@ -178,7 +178,6 @@ def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
             f"The labels are {wording.listed(labels)}. Give --labels at least two different names "
             "such as 0,1, or the word regression; or give --label_columns alone."
         )
-    values = flags.to_dict()
     columns = columns_of(flags)
     if label_columns:
         columns = columns._replace(label=label_columns)
@@ -188,7 +187,7 @@ def _custom_task(fields: Dict[str, Any]) -> TaskSpec:
         _CUSTOM_RECIPE,
         folders=(flags.name,),
         columns=(columns,),
-        files={role: values[f"{role}_file"] for role in ("train", "dev", "test")},
+        files={role: getattr(flags, f"{role}_file") for role in ("train", "dev", "test")},
         label_separator=separator_of(flags),
     )
     own = task.suitable_metrics

@@ -53,8 +53,7 @@ def sweep(flags: SweepFlags) -> None:
       UserError: inputs that cannot be used, another sweep into the same folder, or a failed run.
     """
     # The plan needs TensorFlow. Another process makes it, unless this one has TensorFlow already.
-    processes = 1 if "tensorflow" in sys.modules else 2
-    (plan,) = parallel.ordered_map(_make_plan, [flags], processes)
+    (plan,) = parallel.ordered_map(_make_plan, [flags], 1 if "tensorflow" in sys.modules else 2)
     folder = flags.output_dir
     if flags.dry_run:
         for run in plan:

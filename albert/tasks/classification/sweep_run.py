@@ -34,8 +34,7 @@ def is_finished(run: SweepRun) -> bool:
     """Returns whether a run is done; raises UserError if its folder holds anything else."""
     if not files.exists(run.folder):
         return False
-    path = os.path.join(run.folder, MARKER_NAME)
-    identity = json_files.read(path, {"is_finished": (bool, None)})
+    identity = json_files.read(os.path.join(run.folder, MARKER_NAME), {"is_finished": (bool, None)})
     is_done = identity.pop("is_finished", False)
     difference = provenance.difference(identity, run.identity)
     if difference:

@@ -115,8 +115,7 @@ def create_instances_from_document(
     pairs, _ = segment_pairs.make_pairs(block, flags, 1)
     if not len(pairs.key):
         return []
-    features = masking.masked_features(block, pairs, table=table, flags=flags)
-    return _instances(features, inv_vocab)
+    return _instances(masking.masked_features(block, pairs, table=table, flags=flags), inv_vocab)
 
 
 def create_masked_lm_predictions(
@@ -189,8 +188,7 @@ def write_instance_to_example_files(
         outputs = [
             stack.enter_context(record_files.create(path, fingerprint)) for path in output_files
         ]
-        records = spec.encode_each(map(row, instances))
-        for record, output in zip(records, itertools.cycle(outputs)):
+        for record, output in zip(spec.encode_each(map(row, instances)), itertools.cycle(outputs)):
             output.write(record)
 
 

@@ -81,8 +81,7 @@ class ChoiceTask(Task):
 
     def head(self, features: Features, encoder: Encoder) -> HeadOutput:
         """Builds a softmax over the options."""
-        dropout = self.flags.dropout_prob
-        return head.choice_head(features, encoder, dropout, has_padding=True)
+        return head.choice_head(features, encoder, self.flags.dropout_prob, has_padding=True)
 
     def decode(self, examples: Sequence[InputExample], outputs: Outputs) -> List[Choice]:
         """Returns the most probable option of each question."""

@@ -54,8 +54,7 @@ def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
 
 def normalize_answer(s: str) -> str:
     """Returns the text in lower case, without punctuation, English articles and extra space."""
-    bare = s.lower().translate(_NO_PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", bare).split())
+    return " ".join(_ARTICLES.sub(" ", s.lower().translate(_NO_PUNCTUATION)).split())
 
 
 def get_tokens(s: Optional[str]) -> List[str]:

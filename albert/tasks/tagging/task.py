@@ -88,8 +88,7 @@ class TaggingTask(Task):
 
     def describe(self, is_export: bool = False) -> Dict[str, Any]:
         """Returns the values of tagging.json."""
-        content = {"labels": list(self.labels), **self.decoding()}
-        return {**super().describe(is_export), **content}
+        return {**super().describe(is_export), "labels": list(self.labels), **self.decoding()}
 
     def decoding(self) -> Dict[str, Any]:
         """Returns how tags form entities, and whether only valid sequences are predicted."""
@@ -123,8 +122,7 @@ class TaggingTask(Task):
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records. Only the first token of a word has a label_id."""
-        shape = (self.flags.max_seq_length,)
-        return FeatureSpec([Feature(name, shape) for name in self.sequences])
+        return FeatureSpec([Feature(name, (self.flags.max_seq_length,)) for name in self.sequences])
 
     def encode(self, examples: Sequence[Sentence], is_training: bool) -> feature_cache.Conversion:
         """Returns the records of sentences. Each token is in one record."""
