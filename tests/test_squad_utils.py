@@ -54,8 +54,7 @@ def _assert_nbest(folder, golden, prefix=""):
             for key in ("probability", "start_log_prob", "end_log_prob"):
                 assert mine[key] == pytest.approx(reference[key], abs=1e-9)
     if not prefix:
-        lengths = {key: len(value) for key, value in written.items()}
-        assert lengths == golden.json("_nbest_len.json")
+        assert {key: len(value) for key, value in written.items()} == golden.json("_nbest_len.json")
 
 
 def _answers_v1(data, folder, *runs):
@@ -110,13 +109,9 @@ def v2(tmp_path_factory):
 
 
 @needs_shared
-def test_v2_answers_equal_the_reference(v2):
+def test_v2_answers_and_null_odds_equal_the_reference(v2):
     assert v2.answers == v2.golden.json("_predictions_no_threshold.json")
     _assert_nbest(v2.folder, v2.golden)
-
-
-@needs_shared
-def test_v2_null_odds_equal_the_reference(v2):
     expected = v2.golden.json("_null_odds.json")
     assert read_json(v2.folder / "odds") == pytest.approx(expected, abs=1e-6)
 

@@ -47,9 +47,8 @@ def test_download_model_lists_and_suggests_names(capsys):
             download_model.main(parsed(*given))
 
 
-def test_download_model_enforces_limits_and_hash(arguments):
+def test_download_model_enforces_limits(arguments):
     flags = parsed("--name=Albert_Base_V2.tar.gz", *arguments)
-    for limit in ({"size_limit_gb": 1e-9}, {"time_limit_minutes": 1e-9}, {"sha256": "0" * 64}):
-        with pytest.raises((ValueError, ConnectionError)):
-            download_model.main(flags.replace(**limit))
+    with pytest.raises(ValueError):
+        download_model.main(flags.replace(size_limit_gb=1e-9))
     download_model.main(flags)

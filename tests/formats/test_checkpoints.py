@@ -14,7 +14,6 @@ import tensorflow.compat.v1 as tf
 from albert import export_checkpoints, modeling
 from albert.commands import embed
 from albert.formats import checkpoints, model_paths, warm_start
-from albert.tasks.classification.task import Predictor
 from albert.util import UserError
 from albert.util import flags as flags_lib
 from tests.support import damaged_files, fine_tuned_models, graphs, pretrained_models
@@ -121,7 +120,6 @@ READERS = {
     ),
     "embed": script(embed, embed.main, *TEXT),
     "convert_checkpoint": lambda folder, out: checkpoints.read(f"{folder}/model.ckpt-best"),
-    "Predictor": lambda folder, out: Predictor(folder),
     "saved_model": fine_tuned_models.export,
 }
 
@@ -139,7 +137,7 @@ def damaged_models(tmp_path_factory):
 
 @pytest.mark.parametrize("reader", READERS)
 def test_reader_names_damaged_file(damaged_models, tmp_path, reader):
-    kind = "fine_tuned" if reader in ("Predictor", "saved_model") else "pretrained"
+    kind = "fine_tuned" if reader == "saved_model" else "pretrained"
     with pytest.raises(ValueError, match=r"model\.ckpt-best\.data-"):
         READERS[reader](f"{damaged_models}/{kind}", f"{tmp_path}/out")
     assert list(tmp_path.iterdir()) == []

@@ -373,11 +373,6 @@ def test_missing_file_is_named(name, theirs):
     assert_refused(to_ours, theirs, named=name)
 
 
-def test_cut_weights_are_named(theirs):
-    (theirs / "model.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}")
-    assert_refused(to_ours, theirs, named="model.safetensors")
-
-
 @pytest.mark.parametrize(
     "changes, named",
     [
@@ -400,8 +395,7 @@ def test_from_huggingface_refuses(changes, named, theirs):
 def test_weight_without_counterpart_is_refused(name, tmp_path):
     source = pretrained_models.write_archive(tmp_path / "source", embedding_size=16)
     to_theirs(source, tmp_path / "wide")
-    change = {f"albert.{name}.weight": 2 * np.eye(16, dtype=np.float32)}
-    change_weights(tmp_path / "wide", **change)
+    change_weights(tmp_path / "wide", **{f"albert.{name}.weight": 2 * np.eye(16, dtype=np.float32)})
     assert_refused(to_ours, tmp_path / "wide", named=name)
 
 
@@ -468,8 +462,7 @@ def test_named_vocabulary_keeps_the_settings_of_the_folder(tmp_path):
     change_json(theirs / "tokenizer_config.json", ["do_lower_case"], False)
     to_ours(theirs, tmp_path / "bare")
     assert "spm_model_file" not in read_json(tmp_path / "bare" / "classifier.json")
-    flag = f"--spm_model_file={pretrained_models.VOCABULARY}"
-    to_ours(theirs, tmp_path / "named", flag)
+    to_ours(theirs, tmp_path / "named", f"--spm_model_file={pretrained_models.VOCABULARY}")
     description = read_json(tmp_path / "named" / "classifier.json")
     assert description["do_lower_case"] is False and description["spm_model_file"]
     assert description["labels"] == ["no", "maybe", "yes"]

@@ -147,8 +147,7 @@ def test_corrupt_checkpoint_is_skipped_with_one_line(tmp_path, caplog, kind):
     damaged_files.damage(tmp_path / "model.ckpt-100", kind)
     summary, _ = _evaluate(tmp_path, SCORES)
     assert summary.evaluated_steps == [200, 300]
-    named = [one for one in caplog.messages if f"{tmp_path}/model.ckpt-100" in one]
-    assert len(named) == 1
+    assert len([one for one in caplog.messages if f"{tmp_path}/model.ckpt-100" in one]) == 1
     damaged_files.damage(tmp_path / "model.ckpt-200", "empty index")
     summary, _ = _evaluate(tmp_path, {})
     assert [result.step for result in summary.results] == [200, 300]
@@ -175,8 +174,7 @@ def test_results_of_other_data_are_kept(tmp_path, caplog):
     assert seen == ["best", "100", "200"]
     _check_best(tmp_path, summary, 300)
     assert "batch_size was 8 and is 16" in caplog.text
-    kept = read_json(tmp_path / "eval_results.json.old-1")
-    assert kept["fingerprint"] == {"batch_size": 8}
+    assert read_json(tmp_path / "eval_results.json.old-1")["fingerprint"] == {"batch_size": 8}
 
 
 def test_results_of_an_older_version_are_measured_again(tmp_path):
@@ -234,8 +232,7 @@ def test_foreign_best_checkpoint_is_not_overwritten(tmp_path):
     _check_best(tmp_path, _evaluate(tmp_path, SCORES)[0], 200)
 
 
-@pytest.mark.parametrize("content", ["{}", '{"results": 5}'])
-def test_evaluate_refuses_without_checkpoint_metric_or_ledger(tmp_path, content):
+def test_evaluate_refuses_without_checkpoint_metric_or_ledger(tmp_path):
     with pytest.raises(ValueError, match=str(tmp_path)):
         _evaluate(tmp_path, SCORES)
     assert evaluation.read_results(str(tmp_path)) == []
@@ -243,7 +240,7 @@ def test_evaluate_refuses_without_checkpoint_metric_or_ledger(tmp_path, content)
     with pytest.raises(ValueError, match="acuracy"):
         _evaluate(tmp_path, SCORES, best_metric="acuracy")
     assert evaluation.read_results(str(tmp_path)) == []
-    (tmp_path / "eval_results.json").write_text(content)
+    (tmp_path / "eval_results.json").write_text("{}")
     with pytest.raises(ValueError, match=r"eval_results\.json"):
         _evaluate(tmp_path, SCORES)
 

@@ -96,7 +96,7 @@ def run_loops(folder, loops, *, max_steps):
         return hook.step
 
 
-@pytest.mark.parametrize("made, loss", [(3, 1.0), (0, np.nan), (4, np.nan), (2, 1.0)])
+@pytest.mark.parametrize("made, loss", [(3, 1.0), (4, np.nan), (2, 1.0)])
 def test_tpu_loop_with_refused_updates_stops_training(tmp_path, made, loss):
     loops = [(4, 1.0), (made, loss)]
     if made == 2:  # the last loop may be shorter

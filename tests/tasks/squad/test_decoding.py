@@ -78,8 +78,7 @@ def test_best_answers_equal_an_exhaustive_search():
     start, end = random.randn(5, LENGTH), random.randn(5, LENGTH)
     answers = _answers(start, end, windows, n_best_size=4)
     for example in range(2):
-        expected = _exhaustive(start, end, windows, example)
-        assert answers[example] == expected[:4]
+        assert answers[example] == _exhaustive(start, end, windows, example)[:4]
 
 
 def _exhaustive(start, end, windows, example):
@@ -117,8 +116,7 @@ def test_best_answers_without_candidates():
 
 def test_with_threshold_keeps_an_answer_at_it():
     windows = _windows(0, 1, 2)
-    spans = _v2_spans(windows, [0.4, 0.5, 0.6])
-    answers = decoding.best_answers(_examples(3), windows, [spans])
+    answers = decoding.best_answers(_examples(3), windows, [_v2_spans(windows, [0.4, 0.5, 0.6])])
     kept = decoding.with_threshold(answers, 0.5)
     assert [answer.text for answer in kept] == ["two three", "two three", ""]
     assert decoding.with_threshold(answers, None) == answers
@@ -141,12 +139,6 @@ def test_find_spans_of_beams():
     assert (spans.start_score + spans.end_score).tolist() == pytest.approx([-0.6, -2.2, -2.3])
     spans = decoding.find_spans(beams, _windows(0), limits._replace(start_n_top=1))
     assert spans.end.tolist() == [2]
-
-
-def test_file_contents_of_a_v1_model():
-    answer = decoding.Answer("two", 1.0, None, [])
-    contents = decoding.file_contents(_examples(), [answer])
-    assert contents == {"predictions.json": {"q0": "two"}, "nbest_predictions.json": {"q0": []}}
 
 
 def test_file_contents_have_probabilities():

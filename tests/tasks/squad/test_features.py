@@ -114,8 +114,7 @@ def test_answer_tokens_cover_the_answer(tokenizer, text, answer):
 
 def test_convert_lays_out_question_and_paragraph():
     (feature,) = _convert([_example("a b c", "b c")], length=12)
-    ids = wordpiece().convert_tokens_to_ids(feature.tokens)
-    assert feature.input_ids == ids + [0] * 4
+    assert feature.input_ids == wordpiece().convert_tokens_to_ids(feature.tokens) + [0] * 4
     found = vars(feature).items()
     assert {name: str(value) for name, value in found if name != "input_ids"} == LAYOUT
 
@@ -204,7 +203,7 @@ def test_maximal_context_in_one_window(tokens, room, stride, counts):
 # ----------------------------------------------------------------------------------- bad settings
 
 
-@pytest.mark.parametrize("flags", [{"length": 3}, {"stride": 0}, {"length": 5}])
+@pytest.mark.parametrize("flags", [{"length": 3}, {"stride": 0}])
 def test_convert_refuses_sizes_without_room(flags):
     with pytest.raises(ValueError):
         _convert([_example("a b", "b")], **flags)
