@@ -19,8 +19,7 @@ from tests.support.recorded import assert_equal
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """The folder of a trained model with the slots of an optimizer."""
-    folder = tmp_path_factory.mktemp("lamb") / "trained"
-    return released_archives.write_model(folder, slots="lamb")
+    return released_archives.write_model(tmp_path_factory.mktemp("lamb") / "trained", slots="lamb")
 
 
 @pytest.fixture

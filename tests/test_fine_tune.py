@@ -232,8 +232,7 @@ def test_rows_of_each_kind_are_the_same_file(tmp_path):
     ],
 )
 def test_labels_of_rows_declare_the_task(labels, expected, tmp_path):
-    pairs = [("a", "b", label) for label in labels]
-    declared = read_json(flags_for(tmp_path, pairs).task_file)
+    declared = read_json(flags_for(tmp_path, [("a", "b", label) for label in labels]).task_file)
     assert declared.pop("multi_label", False) == isinstance(labels[0], list)
     names = {name: name for name in ("text_a", "text_b", "label")}
     assert declared == {**names, "labels": expected}

@@ -55,8 +55,7 @@ def every_head(*quick):
 
 @every_head("cls3", "stsb", "race")
 def test_create_model_equals_the_reference(name):
-    build = functools.partial(HEADS[name][0], golden_heads.config())
-    golden_heads.check_outputs(name, build)
+    golden_heads.check_outputs(name, functools.partial(HEADS[name][0], golden_heads.config()))
 
 
 @every_head("race")
@@ -77,10 +76,8 @@ def run_head(name, head, *, is_training):
     inputs = {key: value for key, value in arrays.items() if value.ndim and "/" not in key}
     with graphs.new_session() as session:
         features = {key: tf.constant(inputs[key]) for key in inputs if key not in outputs}
-        encoder = fine_tuning_utils.Encoder(golden_heads.config(), is_training)
-        output = head(features, encoder)
-        checkpoint = golden_heads.checkpoint(name)
-        tf.train.Saver(tf.trainable_variables()).restore(session, checkpoint)
+        output = head(features, fine_tuning_utils.Encoder(golden_heads.config(), is_training))
+        tf.train.Saver(tf.trainable_variables()).restore(session, golden_heads.checkpoint(name))
         return session.run(output.per_example_loss if is_training else output.outputs)
 
 

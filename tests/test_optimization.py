@@ -281,8 +281,7 @@ def test_loss_scale_halves_and_doubles(monkeypatch, optimizer, steps, bad):
     states = list(variables_after_updates(factors, scale=largest, optimizer=optimizer, steps=steps))
     in_halves = [state["loss_scale"] / largest for state in states]
     assert in_halves == [1, 1, 1, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1]
-    counts = [state["loss_scale_good_steps"] for state in states]
-    assert counts == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]
+    assert [state["loss_scale_good_steps"] for state in states] == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]
     assert [state["global_step"] for state in states] == list(range(11))
     assert_left_out(*states[2:5])
 

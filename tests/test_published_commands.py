@@ -123,8 +123,7 @@ def google(folder):
     data = folder / "glue_data"
     data.mkdir()
     training_scripts.write_data(data)
-    names = ["train", "dev_matched", "test_matched"]
-    classification_data.write_nli(data / "MNLI", names)
+    classification_data.write_nli(data / "MNLI", ["train", "dev_matched", "test_matched"])
     return folder
 
 
@@ -225,5 +224,4 @@ def test_commands_of_habanas_demo(folder, small_sizes, monkeypatch, capsys):
 
 
 def test_every_published_command_is_run():
-    done = [title for project in PROJECTS for title in titles(project)]
-    assert done == list(COMMANDS)
+    assert [title for project in PROJECTS for title in titles(project)] == list(COMMANDS)

@@ -121,8 +121,7 @@ def test_checkpoint_predicts_a_file(training_data, finished, tmp_path):
     rows = [{"text_a": "the king", "text_b": "a king", "id": "x"}, {"text_a": "b", "text_b": ""}]
     own.write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = f"--predict_file={own} --checkpoint={finished[0]}/model.ckpt-4 --data_dir="
-    outcome = run_classify(training_data, tmp_path, flags)
-    assert len(outcome.predictions) == 2
+    assert len(run_classify(training_data, tmp_path, flags).predictions) == 2
     assert np.loadtxt(tmp_path / "test_results_own.tsv").shape == (2, 2)
     assert not (tmp_path / "test_results.tsv").exists()
 

@@ -47,8 +47,7 @@ def path(tmp_path_factory):
         --train_batch_size=8 --learning_rate=3e-3 --num_train_epochs=20 --dropout_prob=0
         --save_checkpoints_steps=60 --do_train --do_eval --do_predict --nouse_xla"""
     flags = flags_lib.parse(run_multiple_choice.Flags, arguments.split())
-    outcome = run_multiple_choice.choose(flags)
-    assert outcome.metrics["eval_accuracy"] > 0.9
+    assert run_multiple_choice.choose(flags).metrics["eval_accuracy"] > 0.9
     return folder
 
 

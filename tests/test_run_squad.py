@@ -82,8 +82,7 @@ def test_export_answers_arrays_and_records_alike(training_data, trained, tmp_pat
     expected = serve(export, "ids", values)
     found = [serve(export, "serving_default", {"examples": [serialized]})]
     if version == "v1":
-        program = exported.open_program(f"{tmp_path}/albert_model.tflite")
-        found.append(program.run(values))
+        found.append(exported.open_program(f"{tmp_path}/albert_model.tflite").run(values))
     for outputs in found:
         assert set(outputs) == set(expected)
         assert_close(outputs, expected, 1e-4)

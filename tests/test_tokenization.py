@@ -264,8 +264,7 @@ def spelled(tokenizer, piece):
 
 
 def check_offsets(tokenizer, text):
-    encoding = tokenizer.encode_with_offsets(text)
-    pieces, ids, starts, ends = encoding
+    pieces, ids, starts, ends = tokenizer.encode_with_offsets(text)
     assert pieces == tokenizer.tokenize_text(text), repr(text)
     assert ids == tokenizer.convert_tokens_to_ids(pieces), repr(text)
     assert len(pieces) == len(starts) == len(ends)

@@ -90,8 +90,7 @@ def built(name, data, folder, tpu=""):
             mode: run_pretraining.input_fn_builder(*files, mode == TRAIN) for mode in (TRAIN, EVAL)
         }
         config = modeling.AlbertConfig.from_json_file(path)
-        model = PretrainingProgram(flags, config)
-        return Script(model.model_fn, inputs)
+        return Script(PretrainingProgram(flags, config).model_fn, inputs)
     arguments += classification_data.write_config(folder, num_hidden_layers=1, **NO_DROPOUT)
     run = fine_tuning.FineTuning(training_scripts.settings_for(name, data, folder, arguments), task)
     run.schedule = program.Schedule(10)

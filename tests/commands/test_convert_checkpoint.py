@@ -33,8 +33,7 @@ def change(source, keep=lambda name: True, **more):
 
 def assert_recorded_outputs(target, outputs, source):
     """Our outputs are those of albert_zh's own computation, recorded by LayerNorm and model."""
-    batch = conversion_check.random_batch(config_in(target))
-    after = conversion_check.our_outputs(target, batch)
+    after = conversion_check.our_outputs(target, conversion_check.random_batch(config_in(target)))
     assert set(after) == {"sequence_output", "pooled_output", *outputs}
     stored = recorded.arrays("albert_zh", source)
     before = {name: stored[name] for name in after}

@@ -44,8 +44,7 @@ def made(tmp_path_factory):
     """A folder with the output for CORPUS in two shards, made in this process."""
     folder = tmp_path_factory.mktemp("made")
     run_here(folder)
-    record = flags_lib.read_toml(f"{folder}/.train.counts.json.run.toml")
-    assert record["num_shards"] == "2"
+    assert flags_lib.read_toml(f"{folder}/.train.counts.json.run.toml")["num_shards"] == "2"
     return folder
 
 
@@ -85,8 +84,7 @@ def test_beam_options_are_taken_anywhere():
     given = "--runner=Flink --input_file=a --parallelism 8 --output_file=b --ngram=1"
     flags = parse(given.split())
     assert flags.pipeline_options == ("--runner=Flink", "--parallelism", "8")
-    options = beam.parse_options(flags.pipeline_options)
-    assert options.get_all_options()["parallelism"] == 8
+    assert beam.parse_options(flags.pipeline_options).get_all_options()["parallelism"] == 8
 
 
 @pytest.mark.parametrize(

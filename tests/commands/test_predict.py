@@ -68,8 +68,7 @@ def test_predict_answers_lines_in_order(model_dir, expected, tmp_path, capsys):
     assert [row[0] for row in rows] == [LABELS[place] for place in expected.argmax(1)]
     np.testing.assert_allclose([[*map(float, row[1:])] for row in rows], expected, atol=1e-5)
     run_predict(model_dir, "--text_a=the king", "--text_b=went home", "--output_format=tsv")
-    table = capsys.readouterr().out.splitlines()
-    assert [line.split("\t") for line in table] == [head, rows[0]]
+    assert [line.split("\t") for line in capsys.readouterr().out.splitlines()] == [head, rows[0]]
 
 
 def write_rows(path):
@@ -132,8 +131,7 @@ def test_kept_columns_may_have_numbers(model_dir, tmp_path, capsys):
 @pytest.mark.parametrize("given", ROWS["lines"], ids=lambda given: given["lines"][0])
 def test_text_reader_reads_each_format(given):
     content = "\n".join(given["lines"]).encode("utf-8")
-    found = texts_in(content, given["columns"], given["known"])
-    assert list(map(list, found)) == given["expected"]
+    assert list(map(list, texts_in(content, given["columns"], given["known"]))) == given["expected"]
 
 
 @pytest.mark.parametrize("content, columns, words", ROWS["wrong lines"])
@@ -154,8 +152,7 @@ def test_first_line_is_a_header_only_with_all_names(caplog):
 
 def test_empty_texts_are_counted_and_named(tmp_path, caplog):
     (tmp_path / "in").write_text("a\tb\n\tb\na\t \n", encoding="utf-8")
-    flags = TextFlags(input_file=str(tmp_path / "in"))
-    assert sum(map(len, text_files.read_texts(flags))) == 3
+    assert sum(map(len, text_files.read_texts(TextFlags(input_file=str(tmp_path / "in"))))) == 3
     (record,) = caplog.records
     assert record.args == ("2 empty texts", f"{tmp_path}/in:2, {tmp_path}/in:3")
 

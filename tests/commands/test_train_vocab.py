@@ -26,8 +26,7 @@ def train(input_file, model_prefix, vocab_size=VOCAB_SIZE, **options):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    prefix = tmp_path_factory.mktemp("vocabulary") / "small"
-    return train(CORPUS, str(prefix))
+    return train(CORPUS, str(tmp_path_factory.mktemp("vocabulary") / "small"))
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +49,7 @@ def test_special_pieces_come_first(trained, tokenizer):
     assert list(tokenization.load_vocab(trained.vocab_file)) == list(tokenizer.vocab)
     assert tokenizer.convert_ids_to_tokens(range(len(SPECIAL))) == SPECIAL
     # Control symbols never come from text, and signs stand alone.
-    ids = tokenizer.encode_ids_batch(["the [mask] and [cls]"])[0]
-    assert not set(ids) & {2, 3, 4}
+    assert not set(tokenizer.encode_ids_batch(["the [mask] and [cls]"])[0]) & {2, 3, 4}
     pieces = tokenizer.tokenize_text('the (old-bridge) "fell".')
     assert [piece for piece in pieces if piece in SPECIAL] == ["(", "-", ")", '"', '"', "."]
 
@@ -172,8 +170,7 @@ def test_train_names_wrong_flag(text, options, named, tmp_path):
 def test_train_vocab_after_tensorflow(tmp_path):
     arguments = f"--input_file={CORPUS} --model_prefix={tmp_path}/new/command --vocab_size=300"
     # SentencePiece cannot train where TensorFlow 1.15 was loaded first.
-    prelude = "import tensorflow"
-    done = processes.run_script("train_vocab", *arguments.split(), prelude=prelude)
+    done = processes.run_script("train_vocab", *arguments.split(), prelude="import tensorflow")
     assert done.returncode == 0, done.stderr
     made = [".command.model.run.toml", "command.model", "command.vocab"]
     assert files_in(tmp_path / "new") == made

@@ -70,8 +70,7 @@ def test_build_names_file_by_fingerprint(path):
 def test_build_of_exact_path_replaces_stale_file(path):
     _build(path, exact_path=True)
     _build(path, exact_path=True, convert=_never)
-    second = _build(path, exact_path=True, length=3, items=range(5))
-    assert second.path == str(path)
+    assert _build(path, exact_path=True, length=3, items=range(5)).path == str(path)
     assert _values(path) == [[n, n * n] for n in range(5)]
 
 

@@ -112,8 +112,7 @@ def keep(folder, output_dir, *arguments):
         f"--max_seq_length={LENGTH}",
         *arguments,
     ]
-    flags = flags_lib.parse(run_pretraining.Flags, arguments)
-    run = pretraining_run.Pretraining(flags)
+    run = pretraining_run.Pretraining(flags_lib.parse(run_pretraining.Flags, arguments))
     run.check()
     if run.vocabulary:
         model_vocabulary.put(str(output_dir), run.vocabulary)
@@ -124,8 +123,7 @@ def test_training_keeps_vocabulary_of_records(cased_records, tmp_path):
     for _ in range(2):
         assert keep(cased_records, tmp_path / "out") == ["own.model", "vocabulary.json"]
     assert (tmp_path / "out" / "own.model").read_bytes() == SPM_MODEL.read_bytes()
-    record = read_json(tmp_path / "out" / "vocabulary.json")
-    assert record["do_lower_case"] is False
+    assert read_json(tmp_path / "out" / "vocabulary.json")["do_lower_case"] is False
 
 
 def test_training_takes_records_without_vocabulary(cased_records, tmp_path):

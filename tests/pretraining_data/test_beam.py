@@ -65,8 +65,7 @@ def test_beam_records_do_not_depend_on_folder(made, tmp_path):
     for name in ("moved/corpus.txt", "copy/other.txt"):
         (tmp_path / name).parent.mkdir()
         shutil.copy(CORPUS, tmp_path / name)
-    moved = create(tmp_path / "moved/*", tmp_path / "b/b")
-    assert_known_bytes(moved.paths)
+    assert_known_bytes(create(tmp_path / "moved/*", tmp_path / "b/b").paths)
     both = create(f"{CORPUS},{tmp_path}/copy", tmp_path / "c/c")
     assert both.counts["documents"] == 30
     once, twice = set(records_in(*made.paths)), set(records_in(*both.paths))

@@ -33,8 +33,7 @@ def model_fn(features, labels, mode, params):
         def means(label, weight):
             return {"label": tf.metrics.mean(label), "weight": tf.metrics.mean(weight)}
 
-        metrics = (means, given)
-        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
+        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=(means, given))
 
     with tf.control_dependencies([weight.assign_add(tf.reduce_mean(x))]):
         train_op = step.assign_add(1)
@@ -143,8 +142,7 @@ def test_evaluate_gives_means_over_batches(trained, by_position):
     # Losses of the two batches are 1.5 and 6.
     expected = {"loss": 3.75, "label": 30.0, "weight": 109.0, "global_step": 3}
     assert estimator.evaluate(input_fn()) == pytest.approx(expected)
-    older = f"{trained}/model.ckpt-2"
-    result = estimator.evaluate(input_fn(), steps=1, checkpoint_path=older)
+    result = estimator.evaluate(input_fn(), steps=1, checkpoint_path=f"{trained}/model.ckpt-2")
     assert result == pytest.approx({"loss": 1.5, "label": 15.0, "weight": 103.0, "global_step": 2})
     assert list((trained / "eval").glob("events.*"))
 

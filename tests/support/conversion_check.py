@@ -118,8 +118,7 @@ def huggingface_outputs(folder, batch, scratch):
     """What transformers computes, with the names of ours; all weights have to be found."""
     inputs = zip(("input_ids", "attention_mask", "token_type_ids"), batch)
     np.savez(f"{scratch}/in.npz", **{name: value.astype(np.int64) for name, value in inputs})
-    config = read_json(os.path.join(folder, "config.json"))
-    (architecture,) = config["architectures"]
+    (architecture,) = read_json(os.path.join(folder, "config.json"))["architectures"]
     paths = [f"{scratch}/{name}" for name in ("in.npz", "out.npz")]
     said = huggingface_models.run(_RUN, str(folder), architecture, *paths)
     info = json.loads(said.splitlines()[-1])

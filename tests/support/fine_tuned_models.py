@@ -111,8 +111,7 @@ def build_tagger(config, *inputs, count=3):
 def write_tagger(folder):
     """Writes a tagger, and returns its folder."""
     folder = write_model(folder, modeling.AlbertConfig.from_dict(CONFIG), build_tagger)
-    labels = ["O", "B-PER", "I-PER"]
-    return describe(folder / "tagging.json", task="tagging", labels=labels)
+    return describe(folder / "tagging.json", task="tagging", labels=["O", "B-PER", "I-PER"])
 
 
 def build(config, labels, ids, mask, segments):
@@ -174,8 +173,7 @@ def serialized(length=LENGTH):
 def serve(folder, signature, inputs, tags=("serve",)):
     """Serves a SavedModel as TensorFlow 1 does."""
     with graphs.new_session() as session:
-        loaded = tf.saved_model.loader.load(session, list(tags), folder)
-        declared = loaded.signature_def[signature]
+        declared = tf.saved_model.loader.load(session, list(tags), folder).signature_def[signature]
         feed = {declared.inputs[name].name: value for name, value in inputs.items()}
         return session.run(
             {name: info.name for name, info in declared.outputs.items()}, feed_dict=feed

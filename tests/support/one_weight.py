@@ -31,8 +31,7 @@ def model_fn(features, labels, mode, params):
     """One weight that sums what it sees; a batch of -1 makes its gradient NaN."""
     del labels, params
     step = tf.train.get_or_create_global_step()
-    mean = tf.VariableAggregation.MEAN
-    weight = tf.get_variable("weight", initializer=0.0, aggregation=mean)
+    weight = tf.get_variable("weight", initializer=0.0, aggregation=tf.VariableAggregation.MEAN)
     value = tf.reduce_mean(features["x"])
     norm = tf.where(value < 0, np.float32("nan") * value, value)
     message = ["gradient norm is not finite; global step, norm:", step, norm]

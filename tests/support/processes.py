@@ -83,5 +83,4 @@ def read_until(process, words):
 
 def weights(checkpoint):
     """Returns the bytes of every variable, slots and step included."""
-    values = one_weight.values_in(checkpoint)
-    return {name: value.tobytes() for name, value in values.items()}
+    return {name: value.tobytes() for name, value in one_weight.values_in(checkpoint).items()}

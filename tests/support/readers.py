@@ -198,8 +198,7 @@ def read_ledger(path):
 
 def read_single(path):
     folder = folder_of(path)
-    checkpoint = os.path.join(folder, "model.ckpt-1")
-    return sorted(evaluation.recorded_metrics(checkpoint, folder))
+    return sorted(evaluation.recorded_metrics(os.path.join(folder, "model.ckpt-1"), folder))
 
 
 def read_summary(path):

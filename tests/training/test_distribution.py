@@ -200,8 +200,7 @@ def test_warm_start_reaches_every_device(tmp_path):
 
     def read():
         variable = tf.get_variable("weight", [3], initializer=tf.zeros_initializer())
-        checkpoint = f"{tmp_path}/model.ckpt-0"
-        program.initialize_weights(TrainingFlags(), checkpoint)
+        program.initialize_weights(TrainingFlags(), f"{tmp_path}/model.ckpt-0")
         return tf.identity(variable)
 
     assert np.array(on_two_replicas(read)).tolist() == [[3.0] * 3] * 2

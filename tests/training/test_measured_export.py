@@ -383,8 +383,7 @@ def test_optimum_answers_as_ours(export_once):
     }
     folders = {name: str(export_once(model, "onnx")[0]) for name, model in models.items()}
     printed = huggingface_models.run(_OPTIMUM, json.dumps(folders), environment="huggingface4")
-    differences = json.loads(printed.splitlines()[-1])
-    assert differences == pytest.approx(dict.fromkeys(models, 0), abs=1e-4)
+    assert json.loads(printed.splitlines()[-1]) == pytest.approx(dict.fromkeys(models, 0), abs=1e-4)
 
 
 @slow

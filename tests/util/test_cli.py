@@ -56,8 +56,7 @@ def command(tmp_path_factory):
 def run_script(command):
     def start(arguments):
         """Exit code, standard output and standard error."""
-        shell = ["bash", "-c", command + arguments]
-        done = subprocess.run(shell, capture_output=True, check=False)
+        done = subprocess.run(["bash", "-c", command + arguments], capture_output=True, check=False)
         return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
 
     return start

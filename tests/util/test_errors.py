@@ -31,8 +31,7 @@ WITH_STACK = "Graph execution error:\n\nDetected at node 'a' defined at:\n  File
     ],
 )
 def test_refusals_of_tensorflow_are_told_from_bugs(kind, message, is_external):
-    error = getattr(tf.errors, kind)(None, None, message)
-    assert errors.is_external(error) == is_external
+    assert errors.is_external(getattr(tf.errors, kind)(None, None, message)) == is_external
 
 
 def test_refusals_of_the_system_are_told_from_bugs():

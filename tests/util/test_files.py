@@ -48,8 +48,7 @@ def test_next_process_removes_what_a_killed_one_left(tmp_path):
     writers[0].wait()
     another = "from albert.util import files; files.atomic_write_text(sys.argv[1], '')"
     processes.finish(processes.start("-c", f"import sys; {another}", f"{tmp_path}/c"))
-    left = sorted(name.split(".tmp-")[0] for name in os.listdir(tmp_path))
-    assert left == [".b", ".mine", "c"]
+    assert sorted(name.split(".tmp-")[0] for name in os.listdir(tmp_path)) == [".b", ".mine", "c"]
     writers[1].kill()
     writers[1].wait()
 
@@ -113,8 +112,7 @@ def test_expand_patterns(tmp_path):
         (tmp_path / name).write_text("")
 
     def find(patterns):
-        found = files.expand_patterns(patterns, "input_file")
-        return [os.path.basename(path) for path in found]
+        return [os.path.basename(path) for path in files.expand_patterns(patterns, "input_file")]
 
     texts = ["a.txt", "b.txt", "c[1].txt"]
     assert find(f"{tmp_path}/*.txt, {tmp_path}/a.txt,{tmp_path}/c[1].txt") == texts

@@ -43,8 +43,7 @@ def test_stories_held_out_are_of_other_topics(corpus):
     assert 0.05 * COUNT < len(corpus.held_out) < 0.2 * COUNT
     about, held_out = ({document.key for document in part} for part in corpus)
     assert not about & held_out
-    kinds = {document.key.split(":")[0] for document in documents}
-    assert len(kinds) >= 16
+    assert len({document.key.split(":")[0] for document in documents}) >= 16
 
 
 # ---- Prose.

@@ -19,8 +19,7 @@ ROWS = read_json(FIXTURES / "rows.json")
 def read_text(folder, text, columns, *, name="train", **changes):
     content = text if isinstance(text, bytes) else text.encode("utf-8")
     (folder / "data.txt").write_bytes(content)
-    own = registry.custom_task(text_a=0, labels="0,1")
-    task = own._replace(columns=(columns,), **changes)
+    task = registry.custom_task(text_a=0, labels="0,1")._replace(columns=(columns,), **changes)
     return examples.read_file(task, f"{folder}/data.txt", name)
 
 
@@ -32,8 +31,7 @@ def twice(values):
 @pytest.mark.parametrize("given", ROWS["read"], ids=lambda given: given["text"][:20])
 def test_read_file_by_columns(given, tmp_path):
     data = read_text(tmp_path, given["text"], Columns(**given["columns"]))
-    found = [[item.text_a, item.text_b, item.label] for item in data.examples]
-    assert found == given["expected"]
+    assert [[item.text_a, item.text_b, item.label] for item in data.examples] == given["expected"]
     assert list(data.columns) == given["names"]
 
 

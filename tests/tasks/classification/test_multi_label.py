@@ -139,8 +139,7 @@ def test_loss_is_the_mean_binary_cross_entropy(weights, monkeypatch):
     losses = np.where(labels, np.logaddexp(0, -logits), np.logaddexp(0, logits))
     if weights:
         losses *= np.array(weights)[range(3), labels]
-    expected = losses.mean(axis=1)
-    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+    np.testing.assert_allclose(loss, losses.mean(axis=1), rtol=1e-5)
     np.testing.assert_allclose(outputs["probabilities"], probabilities, atol=1e-6)
     assert outputs["predictions"].tolist() == (probabilities >= 0.6).astype(int).tolist()
 

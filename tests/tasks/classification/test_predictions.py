@@ -128,8 +128,7 @@ def test_header_has_the_names_of_the_training_data(description, do_train, count,
     flags = {"task_name": "custom", "text_a_column": "0", "label_column": "1", "labels": "a,b"}
     flags.update(data_dir=str(tmp_path), predict_file=f"{tmp_path}/mine.tsv", do_train=do_train)
     task = ClassifierTask(flags_lib.make(ClassifierTask.flags_class, **flags), None, description)
-    texts = [example.text_a for example in task.examples("predict_file")]
-    assert texts == ["frage", "B?"][-count:]
+    assert [example.text_a for example in task.examples("predict_file")] == ["frage", "B?"][-count:]
 
 
 def test_predictions_have_the_ids_of_the_column_that_a_flag_names(tmp_path):

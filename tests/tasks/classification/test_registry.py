@@ -101,8 +101,7 @@ def test_clue_layouts_are_read(given, tmp_path):
     split = next(split for split in ("train", "dev", "test") if split in given["file"])
     for name in given["tasks"]:
         _write(tmp_path / name.upper() / given["file"], given["text"])
-        found = _read(name, tmp_path / name.upper(), split)
-        assert list(map(list, found)) == given["examples"]
+        assert list(map(list, _read(name, tmp_path / name.upper(), split))) == given["examples"]
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,7 @@ def test_best_valid_sequence_is_the_best_of_all(name):
 def test_labels_without_a_valid_sequence_give_the_fewest_errors():
     labels = ["B-PER", "E-PER"]
     costs = decoding.transition_costs(schemes.find(labels), labels)
-    logits = np.array([[0, 3], [0, 1], [0, 1]])
-    assert decoding.best_tags(logits, costs).tolist() == [1, 0, 1]
+    assert decoding.best_tags(np.array([[0, 3], [0, 1], [0, 1]]), costs).tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize(
