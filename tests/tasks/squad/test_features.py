@@ -203,9 +203,9 @@ def test_maximal_context_in_one_window(tokens, room, stride, counts):
 # ----------------------------------------------------------------------------------- bad settings
 
 
-@pytest.mark.parametrize("flags", [{"length": 3}, {"stride": 0}])
+@pytest.mark.parametrize("flags", [{"length": 5}, {"stride": 0}])
 def test_convert_refuses_sizes_without_room(flags):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="leaves no room"):
         _convert([_example("a b", "b")], **flags)
 
 
