@@ -194,7 +194,7 @@ def _encoder_layer(
     probabilities = ops.masked_softmax(scores, encoder.attention_bias)
     encoder.attention.append(probabilities)
     dropped = dropout(probabilities, config.attention_probs_dropout_prob, position)
-    context = ops.attend(scores, probabilities, dropped, value)  # [B, S, N, D]
+    context = ops.attend(scores, probabilities, dropped, value=value)  # [B, S, N, D]
     context = tf.reshape(context, [-1, config.hidden_size])  # [T, H]
     update = dropout(ops.dense(context, weights.attention_output), rate, position + 1)
     residual = ops.residual_layer_norm

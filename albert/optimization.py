@@ -339,12 +339,11 @@ def build_train_step(
     is_finite = tf.math.is_finite(norm)
     if not use_tpu:
         norm = _checked(norm, is_finite, loss_scale)
-    scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * mean_factor
+    rule.gradient_scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * mean_factor
 
     # 3. Update every copy of each variable.
     variables = _trainable_variables()
     pairs = [(total, variables[name]) for name, total in sums.items()]
-    rule.gradient_scale = scale
     rule.condition = is_finite if loss_scale or use_tpu else None
     updates = tf.distribute.get_replica_context().merge_call(rule.apply_same, args=(pairs,))
     if loss_scale:

@@ -212,9 +212,9 @@ def _scores_gradient(*tensors):
 
 
 def attend(
-    scores: tf.Tensor, probabilities: tf.Tensor, dropped: tf.Tensor, value: tf.Tensor
+    scores: tf.Tensor, probabilities: tf.Tensor, dropped: tf.Tensor, *, value: tf.Tensor
 ) -> tf.Tensor:
-    """Returns `dropped` @ value as [B, S, N, D]. The gradient skips `dropped`: it is the scores'."""
+    """Returns dropped @ value, [B, S, N, D]. The scores get its gradient, and `dropped` none."""
 
     @tf.custom_gradient
     def product(logits, values):

@@ -89,7 +89,7 @@ def swap_heads(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def attend(
-    scores: tf.Tensor, probabilities: tf.Tensor, dropped: tf.Tensor, value: tf.Tensor
+    scores: tf.Tensor, probabilities: tf.Tensor, dropped: tf.Tensor, *, value: tf.Tensor
 ) -> tf.Tensor:
     """Returns each query's weighted sum of the values: [B, S, N, D].
 
