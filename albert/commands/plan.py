@@ -63,7 +63,7 @@ class Flags(MemoryFlags):
     max_predictions_per_seq: int = flag(20, "Masked tokens per sequence.", lower=1)
     num_labels: int = flag(2, "Number of labels (classification).", lower=1)
     memory_gb: float = flag(12.0, "Memory of a device, in 10^9 bytes.", lower=0.001)
-    runtime_gb: float = flag(0.96, "GB that the process needs without a model.", lower=0)
+    runtime_gb: float = flag(0.82, "GB that the process needs without a model.", lower=0)
 
     def check(self) -> None:
         """Checks the batch size and the model."""
@@ -191,8 +191,8 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     The peak is at the start of the backward pass, with (nearly) all activations in memory, in
     - the heads: the gradient of the masked tokens' logits,
     - the last block's feed-forward part: gradients before and after gelu, and gelu again, or
-    - its attention: gradients of probabilities and scores. By then, the activations of the
-      feed-forward part are free.
+    - its attention: gradients of probabilities and scores, and a product in float32. By then, the
+      activations of the feed-forward part are free.
     A block also has the gradients of its weights, until they are added to the other layers'.
     """
     width = ACTIVATION_BYTES[run.precision]
@@ -220,7 +220,7 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     activations += block * (1 if run.recompute else blocks)
 
     feed_forward = 3 * (inner + hidden) * width
-    attention = (2 * scores + 5 * hidden - inner) * width
+    attention = (2 * scores + 5 * hidden - inner) * width + scores * FLOAT32
     logits = 0  # b sequences of a micro-batch, P predictions of each, V vocabulary
     if run.task == "pretraining":
         logits = sequences * run.max_predictions_per_seq * config.vocab_size
