@@ -114,14 +114,19 @@ class _SharedWeights:
             tf.concat([query.kernel * scale, key.kernel, value.kernel], axis=1),  # [H, 3H]
             tf.concat([query.bias * scale, key.bias, value.bias], axis=0),  # [3H]
         )
-        output = self._dense(f"{path}attention_1/output/dense", hidden, hidden)
-        return joined, output, get_norm(f"{path}LayerNorm", hidden)
+        return (
+            joined,
+            self._dense(f"{path}attention_1/output/dense", hidden, hidden),
+            get_norm(f"{path}LayerNorm", hidden),
+        )
 
     def _feed_forward(self, path: str) -> Tuple[Dense, Dense, Norm]:
         hidden, inner = self._config.hidden_size, self._config.intermediate_size
-        intermediate = self._dense(f"{path}ffn_1/intermediate/dense", hidden, inner)
-        output = self._dense(f"{path}ffn_1/intermediate/output/dense", inner, hidden)
-        return intermediate, output, get_norm(f"{path}LayerNorm_1", hidden)
+        return (
+            self._dense(f"{path}ffn_1/intermediate/dense", hidden, inner),
+            self._dense(f"{path}ffn_1/intermediate/output/dense", inner, hidden),
+            get_norm(f"{path}LayerNorm_1", hidden),
+        )
 
     def _dense(self, path: str, rows: int, columns: int) -> Dense:
         return get_dense(path, [rows, columns], self._config.initializer_range)
@@ -371,12 +376,10 @@ class AlbertModel:
         shape = [config.max_position_embeddings, width]
         positions = get_weight("embeddings/position_embeddings", shape, stddev)
         total = _add_positions(_add_types(words, types, token_type_ids, one_hot=one_hot), positions)
-        norm = get_norm("embeddings/LayerNorm", width)
-        total = reshape_to_matrix(total)  # [T, width]
         # To compile it takes 0.15 s for each length: too much for narrow embeddings.
         layer_norm = (dropout.ops if width == hidden else plain).layer_norm
-        output = dropout(layer_norm(total, norm), config.hidden_dropout_prob, 0)
-        self._embeddings = output
+        output = layer_norm(reshape_to_matrix(total), get_norm("embeddings/LayerNorm", width))
+        output = self._embeddings = dropout(output, config.hidden_dropout_prob, 0)
         if is_zh or embedding == hidden:
             return output
         return plain.dense(output, get_dense(_MAPPING, [embedding, hidden], stddev))  # [T, H]
@@ -384,11 +387,10 @@ class AlbertModel:
     def _pool(self, tokens: tf.Tensor) -> tf.Tensor:
         """Returns a dense layer with tanh on each first token of a layer: [T, H] -> [B, H]."""
         hidden = self._config.hidden_size
-        first = self._as_sequence(tokens)[:, 0, :]  # [B, H]
         if self._pooler is None:
-            shape = [hidden, hidden]
-            self._pooler = get_dense("pooler/dense", shape, self._config.initializer_range)
-        return tf.tanh(plain.dense(first, self._pooler))
+            sizes = [hidden, hidden]
+            self._pooler = get_dense("pooler/dense", sizes, self._config.initializer_range)
+        return tf.tanh(plain.dense(self._as_sequence(tokens)[:, 0, :], self._pooler))
 
     def _as_sequence(self, tokens: tf.Tensor) -> tf.Tensor:
         """Returns [T, width], in any dtype, as float32 [B, S, width]."""
@@ -527,8 +529,8 @@ def get_masked_lm_output(
     per_example, logits = _operations(use_xla).vocabulary_loss(
         transformed, weights, labels, compute_dtype=compute_dtype
     )
-    total_weight = tf.reduce_sum(example_weights) + 1e-5
-    loss = tf.reduce_sum(example_weights * per_example) / total_weight
+    total = tf.reduce_sum(example_weights * per_example)
+    loss = total / (tf.reduce_sum(example_weights) + 1e-5)
     return PretrainingHeadOutput(loss, per_example, tf.nn.log_softmax(logits))
 
 

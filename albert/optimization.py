@@ -182,8 +182,8 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         weight, m, v = (tf.convert_to_tensor(tensor) for tensor in (variable, *slots))
         gradient = tf.cast(gradient, weight.dtype)
         decays = self.weight_decay_rate != 0 and not _matches(name, self.exclude_from_weight_decay)
-        factors = self.gradient_scale, self._learning_rate_tensor
-        scale, rate = (tf.cast(factor, weight.dtype) for factor in factors)
+        scale = tf.cast(self.gradient_scale, weight.dtype)
+        rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         new_m, new_v, change = self._rules[decays](gradient, m, v, weight, scale, rate)
         change = self._with_trust_ratio(name, weight, change)
         if self.condition is not None:
@@ -460,8 +460,9 @@ def _dense(gradient: Gradient, variable: tf.Variable) -> tf.Tensor:
     """Returns the gradient in the variable's shape. Sums the rows of repeated ids."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
-    rows = variable.shape.as_list()[0]
-    return tf.math.unsorted_segment_sum(gradient.values, gradient.indices, rows)
+    return tf.math.unsorted_segment_sum(
+        gradient.values, gradient.indices, variable.shape.as_list()[0]
+    )
 
 
 def _sum_of_squares(tensor: tf.Tensor) -> tf.Tensor:

@@ -121,7 +121,7 @@ def tensorflow_step(arguments, options, batch):
     is_ours = arguments.program.startswith("ours")
     config = compat.base_session_config()
     if is_ours and arguments.mode == "train":
-        compat.skip_graph_optimizer(config)
+        config.graph_options.rewrite_options.disable_meta_optimizer = True  # as training does
     session = tf.Session(graph=tf.Graph(), config=config)
     with session.graph.as_default():
         features = {name: tf.placeholder(value.dtype, value.shape) for name, value in batch.items()}

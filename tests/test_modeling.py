@@ -139,8 +139,8 @@ def attention_and_gradient(**options):
 
 def test_attention_sums_to_one_without_padding_and_has_a_gradient():
     layers, gradient = attention_and_gradient()
-    assert [layer.shape for layer in layers] == [(BATCH, 2, LENGTH, LENGTH)] * 3
     for layer in layers:
+        assert layer.shape == (BATCH, 2, LENGTH, LENGTH)
         np.testing.assert_allclose(layer.sum(axis=3), 1, atol=1e-5)
         assert layer[1, :, :, 7:].max() < 1e-6  # padding
     np.testing.assert_allclose(attention_and_gradient(use_xla=True)[1], gradient, atol=1e-5)
@@ -182,7 +182,22 @@ def test_compiled_bfloat16_is_rounded_as_by_a_cast():
         found = fused.dense(x, plain.Dense(tf.ones([1, 4], tf.bfloat16), bias))
         right = tf.cast(tf.cast(x, tf.float32) + tf.cast(bias, tf.float32), tf.bfloat16)
         found, right = session.run([tf.cast(one, tf.float32) for one in (found, right)])
-    np.testing.assert_array_equal(found, right)
+        np.testing.assert_array_equal(found, right)
+        nan = tf.bitcast(tf.constant([-1]), tf.float32)  # the one with all bits
+        lost = fused.layer_norm(x, plain.Norm(nan, nan))
+        assert np.isnan(session.run(tf.cast(lost, tf.float32))).all()
+
+
+def second_derivative(ops):
+    with graphs.new_session() as session:
+        x = tf.constant([[1.0, 2.0, 4.0, 3.0]], tf.bfloat16)
+        normalised = ops.layer_norm(x, plain.Norm(tf.zeros([4]), tf.range(4.0)))
+        (first,) = tf.gradients(tf.square(normalised), x)
+        return session.run(tf.cast(tf.gradients(tf.square(first), x)[0], tf.float32))
+
+
+def test_compiled_operations_have_second_derivatives():
+    np.testing.assert_allclose(second_derivative(fused), second_derivative(plain), rtol=0.2)
 
 
 def vocabulary_losses(ops, labels, dtype=tf.float32):

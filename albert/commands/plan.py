@@ -141,13 +141,12 @@ def operations(config: Any, run: Flags) -> Dict[str, int]:
     sequences = run.batch * NUM_SEQUENCES[run.task]
     encoder = 2 * sequences * length * block * config.num_hidden_layers * config.inner_group_num
     forward = encoder + 2 * sequences * (mapping + head)
-    recomputation = encoder if run.recompute else 0
-    return {
+    kinds = {
         "forward": forward,
         "backward": 2 * forward,
-        "recomputation": recomputation,
-        "total": 3 * forward + recomputation,
+        "recomputation": encoder if run.recompute else 0,
     }
+    return dict(kinds, total=sum(kinds.values()))
 
 
 # ---- Memory.
@@ -200,9 +199,8 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     sequences = run.batch // run.parts * NUM_SEQUENCES[run.task]
     tokens = sequences * run.max_seq_length  # of a micro-batch
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
-    scores = (
-        tokens * run.max_seq_length * config.num_attention_heads
-    )  # [sequences, heads, length, length]
+    # [sequences, heads, length, length]
+    scores = tokens * run.max_seq_length * config.num_attention_heads
 
     # Query, key, value, weighted sum, the results of both sub-layers and the LayerNorm between.
     block = (7 * hidden + inner + scores) * width
@@ -224,13 +222,9 @@ def _activations_and_temporaries(config: Any, run: Flags) -> Tuple[float, float]
     logits = 0  # b sequences of a micro-batch, P predictions of each, V vocabulary
     if run.task == "pretraining":
         logits = sequences * run.max_predictions_per_seq * config.vocab_size
-    weights = (
-        width
-        * parameters(config, run)["encoder"]
-        / model_config.weight_sets(config, "feed_forward")
-    )
+    weights = parameters(config, run)["encoder"] / model_config.weight_sets(config, "feed_forward")
     head = FLOAT32 * (3 * logits + 2 * hidden)
-    return activations, max(head, max(feed_forward, attention) + weights)
+    return activations, max(head, max(feed_forward, attention) + width * weights)
 
 
 def largest_batch(config: Any, run: Flags) -> int:

@@ -26,15 +26,21 @@ def _float32(tensor: tf.Tensor) -> tf.Tensor:
     return tf.cast(tensor, tf.float32)
 
 
-def _rounded(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
-    """Casts float32 to a dtype inside a cluster."""
-    if dtype != tf.bfloat16 or not compat.is_tf2():
-        return tf.cast(tensor, dtype)
+@tf.custom_gradient
+def _bfloat16(tensor):
     # Rounds half to even. In integers, because XLA's cast takes as long as the rest of gelu.
     bits = tf.bitcast(tensor, tf.uint32)
     is_odd = tf.bitwise.bitwise_and(tf.bitwise.right_shift(bits, 16), 1)
     high = tf.bitwise.right_shift(bits + 0x7FFF + is_odd, 16)
-    return tf.bitcast(tf.cast(high, tf.uint16), tf.bfloat16)
+    high = tf.where_v2(tf.math.is_nan(tensor), tf.constant(0x7FC0, tf.uint32), high)
+    return tf.bitcast(tf.cast(high, tf.uint16), tf.bfloat16), _float32
+
+
+def _rounded(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    """Casts float32 to a dtype inside a cluster."""
+    if dtype == tf.bfloat16 and compat.is_tf2():
+        return _bfloat16(tensor)
+    return tf.cast(tensor, dtype)
 
 
 def column_sum(matrix: tf.Tensor) -> tf.Tensor:
@@ -124,8 +130,7 @@ def feed_forward(
             d_activated = tf.matmul(upstream, kernel_out, transpose_b=True)  # [T, I]
             activated, d_hidden = _gelu_backward(hidden, bias_in, d_activated)
             d_kernel_out = tf.matmul(activated, upstream, transpose_a=True)
-            d_input = _dense_gradients(x, kernel_in, d_hidden)
-            return (*d_input, d_kernel_out, column_sum(upstream))
+            return (*_dense_gradients(x, kernel_in, d_hidden), d_kernel_out, column_sum(upstream))
 
         return result, gradient
 
@@ -198,7 +203,7 @@ def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
     """Returns softmax(scores + attention_bias) over the last axis."""
     if scores.dtype != tf.bfloat16 or not compat.is_tf2():
         return plain.masked_softmax(scores, attention_bias)
-    # Inside, oneDNN computes in float32.
+    # oneDNN computes in float32 inside, but it needs AVX-512, or bfloat16 instructions.
     return tf.nn.softmax(scores + tf.cast(attention_bias, tf.bfloat16))
 
 
@@ -217,8 +222,7 @@ def attend(
     """Returns dropped @ value, [B, S, N, D]. The scores get its gradient, and `dropped` none."""
 
     @tf.custom_gradient
-    def product(logits, values):
-        del logits
+    def product(_, values):
         context = plain.swap_heads(tf.matmul(dropped, values))
 
         def gradient(upstream):
@@ -328,8 +332,7 @@ def vocabulary_loss(
     logits = tf.stop_gradient(plain.logits(inputs, weights))
 
     @tf.custom_gradient
-    def cross_entropy(x, kernel, offset):
-        del offset
+    def cross_entropy(x, kernel, _):
         normaliser = _normaliser_forward(logits)
         # A label outside the vocabulary is an error on CPUs. On GPUs, which would gather 0, the
         # loss becomes NaN.

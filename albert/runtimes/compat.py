@@ -73,11 +73,6 @@ def base_session_config() -> tf.ConfigProto:
     return config
 
 
-def skip_graph_optimizer(config: tf.ConfigProto) -> None:
-    """Lets a session run its graph as built. Training on CPUs starts earlier, and is as fast."""
-    config.graph_options.rewrite_options.disable_meta_optimizer = True
-
-
 def write_scalars(folder: str, step: int, values: Mapping[str, Any]) -> None:
     """Writes numbers for TensorBoard into a folder."""
     summary = tf.Summary()
