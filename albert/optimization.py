@@ -96,7 +96,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
 
     Attributes:
       condition: None, or bool []: if false, an update changes nothing.
-      gradient_scale: float32 []: a factor of all gradients.
     """
 
     def __init__(
@@ -119,7 +118,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.epsilon = epsilon
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
         self.condition = None
-        self.gradient_scale = 1.0
         # All variables share one function, so that each size is compiled once.
         self._rules = {decays: self._adam(decays, use_xla) for decays in (True, False)}
         self._learning_rate_tensor = None
@@ -182,10 +180,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         weight, m, v = (tf.convert_to_tensor(tensor) for tensor in (variable, *slots))
         gradient = tf.cast(gradient, weight.dtype)
         decays = self.weight_decay_rate != 0 and not _matches(name, self.exclude_from_weight_decay)
-        scale = tf.cast(self.gradient_scale, weight.dtype)
+        new_m, new_v, direction = self._rules[decays](gradient, m, v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
-        new_m, new_v, change = self._rules[decays](gradient, m, v, weight, scale, rate)
-        change = self._with_trust_ratio(name, weight, change)
+        change = rate * self._trust_ratio(name, weight, direction) * direction
         if self.condition is not None:
             change = tf.where_v2(self.condition, change, tf.zeros_like(change))
             new_m = tf.where_v2(self.condition, new_m, m)
@@ -196,37 +193,29 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         )
 
     def _adam(self, decays: bool, use_xla: bool) -> Callable:
-        """Returns the function that computes new m, new v and the change of a weight.
-
-        Its arguments are gradient, m, v, weight, gradient_scale and learning rate.
-        """
+        """Returns the function from gradient, m, v and weight to new m, new v and direction."""
 
         def adam(*tensors):
-            gradient, m, v, weight, gradient_scale, rate = tensors
-            gradient *= gradient_scale
+            gradient, m, v, weight = tensors
             m = self.beta_1 * m + (1.0 - self.beta_1) * gradient
             v = self.beta_2 * v + (1.0 - self.beta_2) * tf.square(gradient)
             direction = m / (tf.sqrt(v) + self.epsilon)
-            if decays:
-                direction += self.weight_decay_rate * weight
-            return m, v, rate * direction
+            return m, v, direction + self.weight_decay_rate * weight if decays else direction
 
         cluster = compat.xla_cluster(adam)
 
         def adam_of_vectors(*tensors):
-            *variables, gradient_scale, rate = tensors
-            shape = variables[-1].shape
+            shape = tensors[-1].shape
             size = shape.num_elements()
             padding = [[0, max(_SMALLEST_SIZE - size, 0)]]
-            vectors = [tf.pad(tf.reshape(tensor, [size]), padding) for tensor in variables]
-            results = cluster(*vectors, gradient_scale, rate)
-            return [tf.reshape(vector[:size], shape) for vector in results]
+            vectors = [tf.pad(tf.reshape(tensor, [size]), padding) for tensor in tensors]
+            return [tf.reshape(vector[:size], shape) for vector in cluster(*vectors)]
 
         return adam_of_vectors if use_xla and compat.is_tf2() else adam
 
-    def _with_trust_ratio(self, name: str, weight: tf.Tensor, change: tf.Tensor) -> tf.Tensor:
-        del name, weight
-        return change
+    def _trust_ratio(self, name: str, weight: tf.Tensor, direction: tf.Tensor):
+        del name, weight, direction
+        return 1.0
 
 
 class LAMBOptimizer(AdamWeightDecayOptimizer):
@@ -255,14 +244,13 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
             exclude_from_layer_adaptation or self.exclude_from_weight_decay
         )
 
-    def _with_trust_ratio(self, name: str, weight: tf.Tensor, change: tf.Tensor) -> tf.Tensor:
+    def _trust_ratio(self, name: str, weight: tf.Tensor, direction: tf.Tensor):
         if _matches(name, self.exclude_from_layer_adaptation):
-            return change
-        rate = tf.abs(tf.cast(self._learning_rate_tensor, weight.dtype))  # |change| / |direction|
-        weight_norm = rate * tf.sqrt(_sum_of_squares(weight))
-        change_norm = tf.sqrt(_sum_of_squares(change))
-        ratio = tf.math.divide_no_nan(weight_norm, change_norm)
-        return tf.where_v2(ratio > 0, ratio, tf.ones_like(ratio)) * change
+            return 1.0
+        weight_norm = tf.sqrt(_sum_of_squares(weight))
+        direction_norm = tf.sqrt(_sum_of_squares(direction))
+        ratio = tf.math.divide_no_nan(weight_norm, direction_norm)
+        return tf.where_v2(ratio > 0, ratio, tf.ones_like(ratio))
 
 
 OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
@@ -339,11 +327,11 @@ def build_train_step(
     is_finite = tf.math.is_finite(norm)
     if not use_tpu:
         norm = _checked(norm, is_finite, loss_scale)
-    rule.gradient_scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * mean_factor
+    scale = flags.max_grad_norm / tf.maximum(norm, flags.max_grad_norm) * mean_factor
 
     # 3. Update every copy of each variable.
     variables = _trainable_variables()
-    pairs = [(total, variables[name]) for name, total in sums.items()]
+    pairs = [(total * scale, variables[name]) for name, total in sums.items()]
     rule.condition = is_finite if loss_scale or use_tpu else None
     updates = tf.distribute.get_replica_context().merge_call(rule.apply_same, args=(pairs,))
     if loss_scale:
@@ -460,9 +448,8 @@ def _dense(gradient: Gradient, variable: tf.Variable) -> tf.Tensor:
     """Returns the gradient in the variable's shape. Sums the rows of repeated ids."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
-    return tf.math.unsorted_segment_sum(
-        gradient.values, gradient.indices, variable.shape.as_list()[0]
-    )
+    rows = variable.shape.as_list()[0]
+    return tf.math.unsorted_segment_sum(gradient.values, gradient.indices, rows)
 
 
 def _sum_of_squares(tensor: tf.Tensor) -> tf.Tensor:
