@@ -105,7 +105,8 @@ class AlbertClassifier(base.ClassifierMixin, _AlbertEstimator):
         if len(set(names)) < max(2, len(names)):
             raise UserError(f"y needs at least two different classes. It has {names[:6]}.")
         # A flag separates labels by commas. Without the flag, numbers such as 0.5 are regression.
-        self._fit(X, y, labels=None if "," in "".join(names) else names)
+        has_comma = "," in "".join(names)
+        self._fit(X, y, labels=None if has_comma else names)
         self.classes_ = classes
         return self
 

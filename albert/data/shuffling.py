@@ -87,7 +87,8 @@ def _parsed(batches: tf.data.Dataset, parse: Callable) -> tf.data.Dataset:
     """Parses batches in parallel, in order. Prevents tf.distribute from sharding them again."""
     options = tf.data.Options()
     if hasattr(options.experimental_distribute, "auto_shard_policy"):
-        options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+        no_sharding = tf.data.experimental.AutoShardPolicy.OFF
+        options.experimental_distribute.auto_shard_policy = no_sharding
     else:  # TF 1.15
         options.experimental_distribute.auto_shard = False
     return batches.map(as_written(parse), _AUTOTUNE).prefetch(_AUTOTUNE).with_options(options)

@@ -60,7 +60,8 @@ def merge_windows(outputs: Arrays) -> Arrays:
         elif name in ("label_ids", NUM_WINDOWS) or values.dtype.kind != "f":
             merged[name] = values[starts]
         else:
-            merged[name] = np.add.reduceat((values.T / counts.astype(np.float32)).T, starts)
+            shares = (values.T / counts.astype(np.float32)).T
+            merged[name] = np.add.reduceat(shares, starts)
     if predictions.ndim == 1 and predictions.dtype.kind != "f":  # classes
         merged["probabilities"] = special.softmax(merged["logits"], axis=-1)
         merged["predictions"] = merged["logits"].argmax(axis=-1)

@@ -91,7 +91,8 @@ def to_huggingface(flags: ConversionFlags, model: PretrainedModel, folder: str) 
     huggingface_files.check_variant(config)
     description, description_name = model_vocabulary.read_description(flags.input_dir)
     source, head = checkpoints.read(model.checkpoint), flags.head
-    if head == "auto" and any(name.startswith(variable_names.SQUAD_V2_SCOPES) for name in source):
+    is_v2 = any(name.startswith(variable_names.SQUAD_V2_SCOPES) for name in source)
+    if head == "auto" and is_v2:
         raise UserError(
             "transformers does not support the head of run_squad_v2. To convert only the encoder, "
             "add --head=encoder."

@@ -105,7 +105,8 @@ def checkpoint_names(folder: str) -> List[str]:
 
     The .index file proves that a checkpoint is complete: it is written last and deleted first.
     """
-    return [name[: -len(".index")] for name in files.names_in(folder) if name.endswith(".index")]
+    names = files.names_in(folder)
+    return [name[: -len(".index")] for name in names if name.endswith(".index")]
 
 
 def named_in_state(folder: str) -> str:
@@ -168,7 +169,8 @@ def find_model_files(
 def _file_by_name(folder: str, key: str) -> Optional[str]:
     """Returns the only file that matches a flag's pattern, or the one with the usual name."""
     pattern, usual = FILE_PATTERNS[key]
-    names = [name for name in fnmatch.filter(files.names_in(folder), pattern) if name[0] != "."]
+    present = fnmatch.filter(files.names_in(folder), pattern)
+    names = [name for name in present if name[0] != "."]
     if usual in names:
         names = [usual]
     if len(names) > 1:

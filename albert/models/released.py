@@ -113,7 +113,8 @@ def resolve_model_files(flags: AnyFlags) -> AnyFlags:
     """
     values = flags.to_dict()
     folder, checkpoint = values["albert_dir"], values["init_checkpoint"]
-    if checkpoint in RELEASES and not any(map(files.exists, (checkpoint, f"{checkpoint}.index"))):
+    paths = (checkpoint, f"{checkpoint}.index")
+    if checkpoint in RELEASES and not any(map(files.exists, paths)):
         return resolve_model_files(flags.fill_in(init_checkpoint=local_folder(checkpoint)))
     module = values.get("albert_hub_module_handle")
     has_tokenizer = "do_lower_case" in values

@@ -24,7 +24,8 @@ def read_rows(
     """
     path = flags.input_file
     reader = text_lines.TextReader(path, flags.columns, training_columns, keep_columns=keep_columns)
-    bar = progress.Progress("Answering", None, unit="texts", has_bar=path != text_lines.STANDARD)
+    has_bar = path != text_lines.STANDARD
+    bar = progress.Progress("Answering", None, unit="texts", has_bar=has_bar)
     with text_lines.open_input(path) as stream, bar:
         for lines in text_lines.read_lines(stream, path):
             rows = reader.rows(lines)

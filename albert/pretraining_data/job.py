@@ -97,7 +97,8 @@ def create_pretraining_data(flags: JobFlags) -> Optional[Counts]:
         for folder in sorted(set(map(os.path.dirname, paths))):
             copy = model_vocabulary.beside_records(folder, vocabulary)
             files.atomic_write_bytes(copy, files.read_bytes(vocabulary.path))
-        reason = next(filter(None, itertools.starmap(record_files.why_stale, outputs)), "")
+        reasons = filter(None, itertools.starmap(record_files.why_stale, outputs))
+        reason = next(reasons, "")
         if reason:
             log.info("Making the records, because %s.", reason)
             size = sum(file["size"] for file in text)

@@ -155,7 +155,8 @@ def _replaced(values: np.ndarray, draws: np.ndarray, vocabulary: PieceTable) -> 
     action = (draws >> np.uint64(32)) * 2.0**-32
     index = (draws & np.uint64(0xFFFFFFFF)) * np.uint64(len(vocabulary.ordinary)) >> np.uint64(32)
     values = np.where(action < MASKED, np.int32(vocabulary.mask_id), values)
-    return np.where(action >= MASKED_OR_KEPT, vocabulary.ordinary[index.astype(np.int64)], values)
+    is_random = action >= MASKED_OR_KEPT
+    return np.where(is_random, vocabulary.ordinary[index.astype(np.int64)], values)
 
 
 # ----------------------------------------------------------------------------------------- choosing

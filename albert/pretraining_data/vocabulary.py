@@ -123,7 +123,8 @@ def _prepare(
 def _warn_of_accents(sample: Sequence[bytes]) -> None:
     """Warns if the text has many accents, which a vocabulary without --keep_accents drops."""
     text = unicodedata.normalize("NFKD", b"".join(sample).decode("utf-8", "ignore"))
-    share = sum(unicodedata.combining(character) > 0 for character in text) / max(1, len(text))
+    accents = sum(unicodedata.combining(character) > 0 for character in text)
+    share = accents / max(1, len(text))
     if share > _MANY_ACCENTS:
         log.warning(
             "%.1f%% of the characters in the text are accents, which this command drops. Use "

@@ -130,7 +130,8 @@ def build_strategy(flags: TrainingFlags) -> Optional[tf.distribute.Strategy]:
     with tf.Graph().as_default():
         if is_multi_worker:
             return tf.distribute.experimental.MultiWorkerMirroredStrategy()
-        reduction = None if devices[0].startswith("/gpu") else tf.distribute.ReductionToOneDevice()
+        has_gpus = devices[0].startswith("/gpu")
+        reduction = None if has_gpus else tf.distribute.ReductionToOneDevice()
         return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduction)
 
 

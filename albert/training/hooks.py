@@ -272,7 +272,8 @@ class TrainingHook(tf.train.SessionRunHook):
 
     def _speed(self, step: int, seconds: float) -> float:
         """Returns examples per second since `step`, when the steps had taken `seconds`."""
-        return (self.step - step) * self.flags.train_batch_size / max(self._seconds - seconds, 1e-9)
+        examples = (self.step - step) * self.flags.train_batch_size
+        return examples / max(self._seconds - seconds, 1e-9)
 
     def _check(self, previous: int, loss: float):
         """Raises TrainingDivergedError if the loss is NaN or infinite. Runs before SaverHook."""

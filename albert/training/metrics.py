@@ -65,7 +65,8 @@ def _scores(predictions: Predictions) -> List[np.ndarray]:
 
 def _score(name: str, predictions: Predictions, **options: Any) -> float:
     """Returns scikit-learn's "f1", "precision" or "recall"; 0 if it divides by 0."""
-    return getattr(_sklearn(), f"{name}_score")(*predictions[:2], zero_division=0, **options)
+    score = getattr(_sklearn(), f"{name}_score")
+    return score(*predictions[:2], zero_division=0, **options)
 
 
 def _accuracy(predictions: Predictions) -> float:
@@ -134,7 +135,8 @@ def best_threshold(metric: str, predictions: Predictions, labels: Sequence[str])
 
     def rank(threshold: float) -> List[float]:
         decided = predictions._replace(predictions=predictions.probabilities >= threshold)
-        return [*compute([metric, "micro_f1"], decided, labels).values(), -abs(threshold - 0.5)]
+        scores = compute([metric, "micro_f1"], decided, labels)
+        return [*scores.values(), -abs(threshold - 0.5)]
 
     return max((percent / 100 for percent in range(5, 100, 5)), key=rank)
 

@@ -72,7 +72,8 @@ def run(
     open_closed_streams()
     if hasattr(sys.stdout, "reconfigure"):
         # Files and programs get UTF-8. Characters that the terminal cannot display print as "?".
-        sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="replace")
     if _HELP & set(sys.argv[1:]):
         show(f"{as_started(usage.rstrip())}\n{flags_help(kind)}")
     if "--version" in sys.argv[1:]:

@@ -52,7 +52,8 @@ def needing(extra: str, what: str) -> Iterator[None]:
 
 def in_one_line(error: BaseException) -> str:
     """Returns the error's message as one line, without TensorFlow's stack of operations."""
-    return " ".join(_LOCATION.sub("", str(getattr(error, "message", error))).split())
+    text = _LOCATION.sub("", str(getattr(error, "message", error)))
+    return " ".join(text.split())
 
 
 def is_file_error(error: BaseException) -> bool:

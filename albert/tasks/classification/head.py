@@ -61,7 +61,8 @@ def all_logits(encoder: Encoder, features: Features, num_labels: int) -> List[tf
     heads, pooled = _make_heads(encoder, num_labels), []
     _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
     # The last head has the same dropout mask as without early exit.
-    return [head(*inputs) for head, *inputs in zip(heads, pooled, range(-len(heads), 0))]
+    positions = range(-len(heads), 0)
+    return [head(*inputs) for head, *inputs in zip(heads, pooled, positions)]
 
 
 def patient_logits(

@@ -53,7 +53,8 @@ def sweep(flags: SweepFlags) -> None:
       UserError: inputs that cannot be used, another sweep into the same folder, or a failed run.
     """
     # The plan needs TensorFlow. Another process makes it, unless this one has TensorFlow already.
-    (plan,) = parallel.ordered_map(_make_plan, [flags], 1 if "tensorflow" in sys.modules else 2)
+    processes = 1 if "tensorflow" in sys.modules else 2
+    (plan,) = parallel.ordered_map(_make_plan, [flags], processes)
     folder = flags.output_dir
     if flags.dry_run:
         for run in plan:

@@ -188,7 +188,8 @@ def write_instance_to_example_files(
         outputs = [
             stack.enter_context(record_files.create(path, fingerprint)) for path in output_files
         ]
-        for record, output in zip(spec.encode_each(map(row, instances)), itertools.cycle(outputs)):
+        records = spec.encode_each(map(row, instances))
+        for record, output in zip(records, itertools.cycle(outputs)):
             output.write(record)
 
 

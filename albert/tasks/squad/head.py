@@ -46,7 +46,8 @@ def answer_mask(features: Features) -> tf.Tensor:
 
 def _encode(encoder: Encoder, features: Features) -> Tuple[tf.Tensor, tf.Tensor]:
     """Returns the encoder's output as [B, L, H] and as [B * L, H]."""
-    sequence = encoder(*(features[name] for name in SEQUENCES)).sequence_output
+    inputs = (features[name] for name in SEQUENCES)
+    sequence = encoder(*inputs).sequence_output
     return sequence, tf.reshape(sequence, [-1, int(sequence.shape[-1])])
 
 

@@ -54,7 +54,8 @@ def gold_answers(dataset: Dataset) -> Mapping[str, Sequence[str]]:
 
 def normalize_answer(s: str) -> str:
     """Returns the text in lower case, without punctuation, English articles and extra space."""
-    return " ".join(_ARTICLES.sub(" ", s.lower().translate(_NO_PUNCTUATION)).split())
+    bare = s.lower().translate(_NO_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
 def get_tokens(s: Optional[str]) -> List[str]:
