@@ -299,7 +299,6 @@ def model_fn_builder(
     Other keywords are fields of FineTuningFlags. With num_labels=1, it trains regression. Ignores
     task_name.
     """
-    del task_name
     return program.published_model_fn(
         heads.classification_head(num_labels),
         albert_config,

@@ -143,7 +143,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         remains. Ignores `global_step`, as the published optimizers do: their programs add 1 to it
         themselves.
         """
-        del global_step
         pairs = [
             (_dense(gradient, variable), variable)
             for gradient, variable in grads_and_vars
@@ -214,7 +213,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         return adam_of_vectors if use_xla and compat.is_tf2() else adam
 
     def _trust_ratio(self, name: str, weight: tf.Tensor, direction: tf.Tensor):
-        del name, weight, direction
         return 1.0
 
 

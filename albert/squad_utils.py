@@ -79,7 +79,6 @@ def create_v1_model(
     hub_module,
 ):
     """Returns (start_logits, end_logits) of the v1 model, float32 [B, S]; ignores use_einsum."""
-    del use_einsum
     encoder = fine_tuning_utils.Encoder(
         albert_config,
         is_training,
@@ -113,7 +112,6 @@ def create_v2_model(
       In training {start_log_probs [B, S], end_log_probs [B, S], cls_logits [B]}, else
       squad.decoding.BEAMS by name.
     """
-    del max_seq_length
     encoder = fine_tuning_utils.Encoder(
         albert_config,
         is_training,
@@ -158,7 +156,6 @@ def v1_model_fn_builder(
     Predictions are start_log_prob and end_log_prob, which are logits [B, S], and unique_ids [B].
     Other keywords are fields of FineTuningFlags. Ignores use_einsum.
     """
-    del use_einsum
     return program.published_model_fn(
         _published_v1_head,
         albert_config,
@@ -192,7 +189,6 @@ def v2_model_fn_builder(
 
     Other keywords are fields of FineTuningFlags. Ignores max_seq_length.
     """
-    del max_seq_length
     options = head.V2Options(start_n_top, end_n_top, dropout_prob)
     return program.published_model_fn(
         functools.partial(head.v2_head, options=options),
@@ -280,7 +276,6 @@ def accumulate_predictions_v1(
       n_best_size: number of starts and of ends per window to combine.
       max_answer_length: maximum tokens of an answer.
     """
-    del all_examples
     _accumulate(result_dict, all_features, all_results, n_best_size, max_answer_length)
 
 
@@ -294,8 +289,10 @@ def write_predictions_v1(
     output_prediction_file,
     output_nbest_file,
 ) -> Dict[str, str]:
-    """Writes and returns {question ID: best answer}, after `accumulate_predictions_v1`."""
-    del all_results, max_answer_length
+    """Writes and returns {question ID: best answer}, after `accumulate_predictions_v1`.
+
+    Ignores all_results and max_answer_length.
+    """
     return _write(
         result_dict,
         all_examples,
@@ -324,7 +321,6 @@ def accumulate_predictions_v2(
     all_results are RawResultV2s. start_n_top and end_n_top replace n_best_size. Ignores cls_dict.
     For the other arguments, see `accumulate_predictions_v1`.
     """
-    del all_examples, cls_dict
     _accumulate(
         result_dict,
         all_features,
@@ -352,8 +348,8 @@ def write_predictions_v2(
     """Writes and returns the best answers and the null scores, after `accumulate_predictions_v2`.
 
     If the null score is above null_score_diff_threshold, the answer is empty. None: no threshold.
+    Ignores cls_dict, all_results and max_answer_length.
     """
-    del cls_dict, all_results, max_answer_length
     answers, _, null_odds = _write(
         result_dict,
         all_examples,

@@ -275,7 +275,6 @@ def encode_pieces(
       return_unicode: ignored; pieces are always str.
       sample: draw one of the 64 best segmentations (alpha 0.1) instead of the best.
     """
-    del return_unicode
     text = convert_to_unicode(text)
     if sample:
         pieces = sp_model.SampleEncodeAsPieces(text, 64, 0.1)
@@ -445,7 +444,6 @@ class _WordPieceEncoder:
         return convert_by_vocab(self._wordpiece.vocab, pieces)
 
     def ids_batch(self, texts: List[str], num_threads: int) -> List[List[int]]:
-        del num_threads  # this is all Python code, which runs on one thread
         return [
             [index for word in _words(text) for index in self._word(word).ids] for text in texts
         ]

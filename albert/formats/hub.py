@@ -142,7 +142,6 @@ def _function(
     """Returns a function of (dict of inputs, training=is_training) that uses these variables."""
 
     def find(getter, name, *args, **kwargs):
-        del getter, args, kwargs
         return variables[name]
 
     @tf.function(autograph=False)

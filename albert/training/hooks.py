@@ -197,7 +197,6 @@ class TrainingHook(tf.train.SessionRunHook):
 
     def after_create_session(self, session, coord):
         """Called once the variables have their values."""
-        del coord
         self.first_step = self.step = int(session.run(self._step_tensor))
         self._began = time.time()
         stop_signals.postpone()
@@ -216,7 +215,6 @@ class TrainingHook(tf.train.SessionRunHook):
 
     def before_run(self, run_context):
         """Fetches the scalars with the step."""
-        del run_context
         self._run_began = time.time()
         return tf.train.SessionRunArgs(self._tensors)
 
@@ -341,7 +339,6 @@ class SaverHook(tf.train.CheckpointSaverHook):
 
     def after_create_session(self, session, coord):
         """Saves the first weights."""
-        del coord
         step, resumed = self._training.step, self._training.resumed
         if resumed and resumed.step == step:
             self._timer.update_last_triggered_step(step)
@@ -350,7 +347,6 @@ class SaverHook(tf.train.CheckpointSaverHook):
 
     def after_run(self, run_context, run_values):
         """Saves at each multiple of --save_checkpoints_steps."""
-        del run_values
         training = self._training
         is_due = training.step % training.flags.save_checkpoints_steps == 0
         if is_due and self._save(run_context.session, training.step):

@@ -89,5 +89,4 @@ class Workflow:
 
     def predict_and_export(self, metrics: Mapping[str, Any]) -> Tuple[Sequence[str], Optional[str]]:
         """Returns (files with predictions, folder of the exported model)."""
-        del metrics
         return (), None

@@ -126,7 +126,6 @@ def convert_examples_to_features(
     examples, label_list, max_seq_length, tokenizer, task_name, **options
 ) -> List[InputFeatures]:
     """Returns the features of examples; see `convert`. Ignores task_name."""
-    del task_name
     records, _ = convert(
         list(examples), label_list, tokenizer, max_seq_length=max_seq_length, **options
     )
@@ -156,7 +155,6 @@ def convert_single_example(
     ex_index, example, label_list, max_seq_length, tokenizer, task_name
 ) -> InputFeatures:
     """Returns the features of one example; see `convert_examples_to_features`."""
-    del ex_index
     return convert_examples_to_features(
         [example], label_list, max_seq_length, tokenizer, task_name
     )[0]

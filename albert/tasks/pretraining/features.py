@@ -175,7 +175,6 @@ def input_fn_builder(
       padding: one of configs.shared_flags.PADDINGS; in evaluation, bucket works like longest.
       transform: the result of `masks_on_the_fly`.
     """
-    del num_cpu_threads
     spec = feature_spec(max_seq_length, max_predictions_per_seq)
     pad = padded_batches.Padding(padding, features=_SEQUENCES)
     options: Dict[str, Any] = {"transform": transform, "index_folder": index_folder}

@@ -70,7 +70,6 @@ def convert_single_example(
     Raises:
       UserError: the lengths do not fit each other, or the vocabulary has no [CLS] or [SEP].
     """
-    del example_index
     lengths = max_seq_length, max_qa_length
     records, _ = _convert([example], tokenizer, lengths, num_choices=label_size)
     (features,) = inputs.features_of(records)
