@@ -45,19 +45,6 @@ def _correlation(name: str, predictions: Predictions) -> float:
     return getattr(stats, name)(*_scores(predictions))[0]
 
 
-def _matthews(predictions: Predictions) -> float:
-    """Returns Matthews' coefficient for any number of labels (Gorodkin, 2004).
-
-    Comput. Biol. Chem. 28. It needs only the counts of labels, [L].
-    """
-    sides = np.array(predictions[:2], np.int64)  # [2, N]
-    counts = np.array([np.bincount(side, minlength=sides.max() + 1) for side in sides])  # [2, L]
-    equal = np.sum(sides[:, np.newaxis] == sides, axis=-1)
-    covariance = sides.shape[1] * equal - counts @ counts.T
-    scale = np.sqrt(np.prod(np.diag(covariance), dtype=np.float64))
-    return covariance[0, 1] / scale if scale else 0.0
-
-
 def _scores(predictions: Predictions) -> List[np.ndarray]:
     """Returns labels and predictions as float64, so that sums are exact enough."""
     return [np.asarray(side, np.float64) for side in predictions[:2]]
@@ -84,7 +71,7 @@ METRICS: Dict[str, Callable[[Predictions], float]] = {
     "average_precision": lambda predictions: _sklearn().average_precision_score(
         predictions.labels, predictions.probabilities
     ),
-    "matthew_corr": _matthews,
+    "matthew_corr": lambda predictions: _sklearn().matthews_corrcoef(*predictions[:2]),
     "pearson": functools.partial(_correlation, "pearsonr"),
     "spearman": functools.partial(_correlation, "spearmanr"),
     "MSE": lambda predictions: _sklearn().mean_squared_error(*_scores(predictions)),
