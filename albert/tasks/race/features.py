@@ -9,7 +9,7 @@ the sequence fits (RACE in ALBERT, arXiv:1909.11942, section 4.1), or as data/tr
 Dimensions: C options, S sequence.
 """
 
-from typing import Any, Sequence, Tuple
+from typing import Any, Sequence
 
 from albert import tokenization
 from albert.configs.shared_flags import END, WINDOWS
@@ -19,6 +19,7 @@ from albert.data.packing import SEQUENCES
 from albert.data.record_format import Feature, FeatureSpec
 from albert.data.truncation import NUM_WINDOWS, parts_of
 from albert.tasks.race.examples import LETTERS, InputExample
+from albert.tasks.race.flags import RaceFlags
 from albert.util import UserError
 
 NUM_CHOICES = len(LETTERS)
@@ -39,12 +40,12 @@ def feature_spec(
     return FeatureSpec(features)
 
 
-def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
+def check_lengths(flags: Any) -> None:
     """Raises UserError if there is no room for the article."""
-    if not 0 < max_qa_length < max_seq_length - 3:
+    if not 0 < flags.max_qa_length < flags.max_seq_length - 3:
         raise UserError(
-            f"--max_qa_length={max_qa_length} must be at least 1, and at most "
-            f"--max_seq_length={max_seq_length} minus 4. Usual values are 128 and "
+            f"--max_qa_length={flags.max_qa_length} must be at least 1, and at most "
+            f"--max_seq_length={flags.max_seq_length} minus 4. Usual values are 128 and "
             "512."
         )
 
@@ -70,28 +71,30 @@ def convert_single_example(
     Raises:
       UserError: the lengths do not fit each other, or the vocabulary has no [CLS] or [SEP].
     """
-    lengths = max_seq_length, max_qa_length
-    records, _ = _convert([example], tokenizer, lengths, num_choices=label_size)
+    flags = RaceFlags(max_seq_length=max_seq_length, max_qa_length=max_qa_length)
+    records, _ = convert_examples([example], tokenizer, flags, is_raw=False, num_choices=label_size)
     (features,) = inputs.features_of(records)
     features.example_id = getattr(example, "example_id", 0)
     return features
 
 
-def _convert(
+def convert_examples(
     examples: Sequence[Any],
     tokenizer: tokenization.FullTokenizer,
-    lengths: Tuple[int, int],
+    flags: Any,
     *,
-    is_raw: bool = False,
-    truncation: str = END,
+    is_raw: bool = True,
     num_choices: int = 0,
 ) -> feature_cache.Conversion:
-    """Returns the records of questions; see convert_examples and convert_single_example.
+    """Returns the records of questions or, for windows, of their windows. Tokenizes each text once.
 
-    `lengths` are max_seq_length and max_qa_length. `is_raw`: the tokenizer prepares the texts.
+    A record has as many sequences as the question with the most options has, at least
+    `num_choices`. `flags` must have max_seq_length, max_qa_length and truncation. `is_raw`: the
+    tokenizer prepares the texts.
     """
-    max_seq_length, max_qa_length = lengths
-    check_lengths(*lengths)
+    check_lengths(flags)
+    max_seq_length, max_qa_length = flags.max_seq_length, flags.max_qa_length
+    is_windows = flags.truncation == WINDOWS
     real = [item for item in examples if not isinstance(item, PaddingInputExample)]
     texts = [item.context_sentence for item in real]
     texts += [text for item in real for text in (item.start_ending, *item.endings)]
@@ -102,10 +105,10 @@ def _convert(
         wholes = [[*start, *ids[ending]] for ending in example.endings]
         questions = [whole[-max_qa_length:] for whole in wholes]
         rooms = [max_seq_length - 3 - len(question) for question in questions]
-        is_cut = truncation != WINDOWS and len(article) > min(rooms)
-        if truncation == WINDOWS:  # The longest option decides, so that all have the same windows.
+        is_cut = not is_windows and len(article) > min(rooms)
+        if is_windows:  # The longest option decides, so that all have the same windows.
             rooms = [min(rooms) for _ in rooms]
-        windows = list(zip(*(parts_of(article, room, truncation) for room in rooms)))
+        windows = list(zip(*(parts_of(article, room, flags.truncation) for room in rooms)))
         return inputs.EncodedExample(
             [list(zip(parts, questions)) for parts in windows],
             example.label or 0,
@@ -122,28 +125,6 @@ def _convert(
     )
 
 
-def convert_examples(
-    examples: Sequence[InputExample],
-    tokenizer: tokenization.FullTokenizer,
-    flags: Any,
-    *,
-    num_choices: int = 0,
-) -> feature_cache.Conversion:
-    """Returns the records of questions or, for windows, of their windows. Tokenizes each text once.
-
-    A record has as many sequences as the question with the most options has, at least
-    `num_choices`. `flags` must have max_seq_length, max_qa_length and truncation.
-    """
-    return _convert(
-        examples,
-        tokenizer,
-        (flags.max_seq_length, flags.max_qa_length),
-        is_raw=True,
-        truncation=flags.truncation,
-        num_choices=num_choices,
-    )
-
-
 def file_based_convert_examples_to_features(
     examples, label_list, max_seq_length, tokenizer, output_file, max_qa_length
 ) -> None:
@@ -152,10 +133,13 @@ def file_based_convert_examples_to_features(
     Replaces an existing file. label_list has a label per option. For the other arguments, see
     `convert_single_example`.
     """
-    count, lengths = len(label_list), (max_seq_length, max_qa_length)
+    flags = RaceFlags(max_seq_length=max_seq_length, max_qa_length=max_qa_length)
+    count = len(label_list)
     feature_cache.write_records(
         output_file,
         feature_spec(max_seq_length, count),
         examples,
-        convert=lambda group: _convert(group, tokenizer, lengths, num_choices=count),
+        convert=lambda group: convert_examples(
+            group, tokenizer, flags, is_raw=False, num_choices=count
+        ),
     )

@@ -46,7 +46,7 @@ class ChoiceTask(Task):
     def check_flags(cls, flags: Any) -> None:
         """Checks the flags and the lengths."""
         super().check_flags(flags)
-        race_features.check_lengths(flags.max_seq_length, flags.max_qa_length)
+        race_features.check_lengths(flags)
 
     # ---- data ----
 
@@ -63,17 +63,22 @@ class ChoiceTask(Task):
         self, examples: Sequence[InputExample], is_training: bool
     ) -> feature_cache.Conversion:
         """Returns a record for each question, or for each of its windows."""
-        return race_features.convert_examples(examples, self.tokenizer, self.flags)
+        return race_features.convert_examples(
+            examples, self.tokenizer, self.flags, num_choices=self.num_choices(is_training)
+        )
 
     def num_choices(self, is_training: bool) -> int:
-        """Returns the most options of a question in the data."""
-        return race_features.NUM_CHOICES
+        """Returns how many sequences a record has at least; padding follows the options.
+
+        0: as many as the examples that are encoded together have options.
+        """
+        return 0
 
     def spec(self, is_training: bool) -> FeatureSpec:
         """Returns the declaration of the records."""
         return race_features.feature_spec(
             self.flags.max_seq_length,
-            self.num_choices(is_training),
+            self.num_choices(is_training) or race_features.NUM_CHOICES,
             truncation=self.flags.truncation,
         )
 
@@ -198,14 +203,6 @@ class MultipleChoiceTask(ChoiceTask):
         splits = ["train"] if is_training else [*self.splits("dev"), *self.splits("test")]
         counts = (len(example.options) for split in splits for example in self.examples(split))
         return max(counts, default=2)
-
-    def encode(
-        self, examples: Sequence[InputExample], is_training: bool
-    ) -> feature_cache.Conversion:
-        """Returns records of equal size: sequences of padding follow the choices."""
-        return race_features.convert_examples(
-            examples, self.tokenizer, self.flags, num_choices=self.num_choices(is_training)
-        )
 
 
 class Answerer(fine_tuned.FineTunedModel):
