@@ -244,7 +244,17 @@ class TaskFlags(FineTuningFlags):
 
 
 @dataclasses.dataclass(frozen=True)
-class SplitFileFlags(TaskFlags):
+class EpochFlags(FineTuningFlags):
+    """The flags of a task whose usual length of training is in passes over the data."""
+
+    train_step: int = flag(None)
+    warmup_step: int = flag(None)
+    num_train_epochs: float = flag(3.0)
+    warmup_proportion: float = flag(0.1)
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitFileFlags(EpochFlags, TaskFlags):
     """The flags of a task that finds train, dev and test files in a folder."""
 
     data_dir: str = data_flag(
@@ -255,10 +265,6 @@ class SplitFileFlags(TaskFlags):
     )
     dev_file: Optional[str] = data_flag(None, "Development data in --data_dir.")
     test_file: Optional[str] = data_flag(None, "Test data in --data_dir.")
-    train_step: int = flag(None)
-    warmup_step: int = flag(None)
-    num_train_epochs: float = flag(3.0)
-    warmup_proportion: float = flag(0.1)
 
 
 @dataclasses.dataclass(frozen=True)

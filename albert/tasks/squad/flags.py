@@ -14,7 +14,7 @@ _file = functools.partial(data_flag, None, path=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class SquadFlags(shared_flags.ExportFlags, shared_flags.FineTuningFlags):
+class SquadFlags(shared_flags.ExportFlags, shared_flags.EpochFlags):
     """The flags that both scripts share."""
 
     train_file: Optional[str] = _file("SQuAD file to train on.")
@@ -26,10 +26,6 @@ class SquadFlags(shared_flags.ExportFlags, shared_flags.FineTuningFlags):
         False, "Evaluate every checkpoint in --output_dir, and answer with the best."
     )
     max_seq_length: int = flag(384, "Maximum tokens per input; long paragraphs are split.")
-    train_step: int = flag(None)
-    warmup_step: int = flag(None)
-    num_train_epochs: float = flag(3.0)
-    warmup_proportion: float = flag(0.1)
     doc_stride: int = data_flag(
         128, "Tokens from the start of one part of a long paragraph to the next.", lower=1
     )
