@@ -307,7 +307,7 @@ def _plan_lines(planned: Mapping[str, Any]) -> List[str]:
         tables[-1].append(row)
     if "seconds_per_step" in chosen:
         tables[-1].append(["seconds per step", *(cell(way["seconds_per_step"]) for way in ways)])
-    lines = [line for table in tables for line in [*wording.table(table, left=(0,)), ""]]
+    lines = [line for table in tables for line in [*wording.table(table), ""]]
     return [*lines, "* your --precision and --recompute"]
 
 
@@ -396,7 +396,7 @@ def main(flags: Flags) -> None:
         output = compared_sizes() if flags.table else list(map(size, configs.preset_names()))
         rows = [[name.replace("_", " ") for name in output[0]]]
         rows += [list(map(cell, row.values())) for row in output]
-        lines = wording.table(rows, left=(0,))
+        lines = wording.table(rows)
     else:
         path = _config_path(flags)
         output = plan(_read_config(path), flags)

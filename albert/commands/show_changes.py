@@ -139,7 +139,7 @@ def changes(flags: Flags) -> str:
         wide=wide,
         factorised=factorised,
         times=wide / factorised,
-        table="\n     ".join(wording.table(rows, left=(0,))),
+        table="\n     ".join(wording.table(rows)),
         guesses=guesses,
         first=first,
         second=second,

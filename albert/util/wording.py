@@ -28,7 +28,7 @@ def command_of(module: str) -> str:
     return f"python -m {module.replace('albert.commands.', 'albert ')}"
 
 
-def table(cells: Sequence[Sequence[str]], *, left: Collection[int]) -> List[str]:
+def table(cells: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> List[str]:
     """Formats a table as lines. The first row is the header. Columns in `left` align left."""
     widths = [max(map(len, column)) for column in zip(*cells)]
     rows = [cells[0], ["-" * width for width in widths], *cells[1:]]
