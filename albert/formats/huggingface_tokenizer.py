@@ -162,7 +162,7 @@ _JSON = {
 
 def read_tokenizer_config(folder: str) -> Dict[str, Any]:
     """Returns the content of tokenizer_config.json; {} if there is none."""
-    return _read_optional(folder, _CONFIG_NAME, _CONFIG)
+    return json_files.read(os.path.join(folder, _CONFIG_NAME), _CONFIG, missing={})
 
 
 def read_vocabulary(flags: ConversionFlags) -> Tuple[Optional[Vocabulary], Optional[bool]]:
@@ -180,7 +180,7 @@ def read_vocabulary(flags: ConversionFlags) -> Tuple[Optional[Vocabulary], Optio
         return None, None
     content, config = _read(vocabulary), read_tokenizer_config(folder)
     huggingface_files.check_supported(config, _CONFIG_NAME, os.path.join(folder, _CONFIG_NAME))
-    tokenizer = _read_optional(folder, _JSON_NAME, _JSON)
+    tokenizer = json_files.read(os.path.join(folder, _JSON_NAME), _JSON, missing={})
     added = config.get("added_tokens_decoder") or {}
     tokens = {token for token, _ in content["vocab"]}
     for token in [*added.values(), *(tokenizer.get("added_tokens") or ())]:
@@ -219,10 +219,6 @@ def _find_vocabulary(flags: ConversionFlags) -> Optional[Vocabulary]:
         if files.exists(path):
             return Vocabulary(key, path)
     return None
-
-
-def _read_optional(folder: str, name: str, schema: Any) -> Dict[str, Any]:
-    return json_files.read(os.path.join(folder, name), schema, missing={})
 
 
 def _rules(
