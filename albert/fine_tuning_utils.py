@@ -59,8 +59,8 @@ class Encoder:
           is_training: whether to use dropout.
           hub_module: the handle of a TF-Hub module; training starts with its weights.
           dropout_seed: see AlbertModel.
-          options: scope, use_one_hot_embeddings, compute_dtype, recompute, use_xla and keep_weights
-            of AlbertModel.
+          options: scope, use_one_hot_embeddings, compute_dtype, recompute, use_xla, use_onednn and
+            keep_weights of AlbertModel.
 
         Raises:
           UserError: both config and hub_module are None.

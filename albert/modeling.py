@@ -23,8 +23,9 @@ from albert.configs.model_config import (
     check_heads,
     layer_groups,
 )
-from albert.ops import fused, plain
+from albert.ops import fused, onednn, plain
 from albert.ops.plain import Dense, Norm, gelu
+from albert.runtimes import compat
 from albert.util import UserError
 
 _ACTIVATIONS: Dict[str, Any] = dict.fromkeys(ACTIVATIONS, gelu)
@@ -169,8 +170,10 @@ class _EncoderContext(NamedTuple):
         return encoder, tf.reshape(sequences, [-1, width])
 
 
-def _operations(use_xla: bool) -> Any:
-    """Returns the module with the model's operations: compiled, or plain for exports."""
+def _operations(use_xla: bool, use_onednn: bool = False) -> Any:
+    """Returns the module with the model's operations; `plain` has those for exports."""
+    if use_onednn and compat.has_onednn():
+        return onednn
     return fused if use_xla else plain
 
 
@@ -195,8 +198,7 @@ def _encoder_layer(
     split = tf.reshape(joined, [*encoder.batch_and_length, 3 * heads, size])  # [B, S, 3N, D]
     split = plain.swap_heads(split)  # [B, 3N, S, D]
     query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
-    scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
-    probabilities = ops.masked_softmax(scores, encoder.attention_bias)
+    scores, probabilities = ops.attention(query, key, encoder.attention_bias)  # [B, N, S, S]
     encoder.attention.append(probabilities)
     dropped = dropout(probabilities, config.attention_probs_dropout_prob, position)
     context = ops.attend(scores, probabilities, dropped, value=value)  # [B, S, N, D]
@@ -313,6 +315,7 @@ class AlbertModel:
         use_xla=False,
         dropout_seed=None,
         after_layer=None,
+        use_onednn=False,
         keep_weights=False,
     ):
         """Builds the graph of the encoder.
@@ -329,8 +332,9 @@ class AlbertModel:
           recompute: keep only each block's input and compute the rest again in the backward pass.
           use_xla: use the compiled operations of `ops.fused`; not for graphs to export.
           dropout_seed: int32 [2], such as (seed, global step), for dropout; None: stateful.
-          after_layer: takes a layer's number, from 1, and its pooled output, float32 [b, H]. It
-            returns the sequences to run through the next layers, int [c], or None for all.
+          after_layer: takes a layer's number, from 1, and its pooled output, float32 [b, H].
+            Returns the sequences to run through the next layers, int [c], or None for all.
+          use_onednn: use `ops.onednn` where it runs: for prediction, not for gradients or exports.
           keep_weights: join and cast weights only when KEPT_WEIGHTS are initialized, not each time.
 
         Raises:
@@ -339,22 +343,22 @@ class AlbertModel:
         del use_einsum
         config.validate()
         self._config = config = config if is_training else _without_dropout(config)
-        dropout = _Dropout(dropout_seed, _operations(use_xla))
-        sizes = self._shape = get_shape_list(input_ids, expected_rank=2)
+        use_onednn = use_onednn and compute_dtype != tf.float16
+        dropout = _Dropout(dropout_seed, _operations(use_xla, use_onednn))
+        sizes = get_shape_list(input_ids, expected_rank=2)
+        # After some layers, there may be fewer sequences.
+        self._shape = [-1, sizes[1]] if after_layer else sizes
         _check_length(sizes[1], config.max_position_embeddings)
         mask = tf.ones(sizes, tf.int32) if input_mask is None else input_mask
         types = tf.zeros(sizes, tf.int32) if token_type_ids is None else token_type_ids
         with tf.variable_scope(scope, default_name="bert"):
-            hidden = self._embed(input_ids, types, dropout=dropout, one_hot=use_one_hot_embeddings)
-            hidden = tf.cast(hidden, compute_dtype)
+            inputs = self._embed(input_ids, types, dropout=dropout, one_hot=use_one_hot_embeddings)
             encoder = _EncoderContext(config, dropout, sizes, _attention_bias(mask, sizes), [])
-            if after_layer:
-                self._shape = [-1, sizes[1]]  # later layers may have fewer sequences
             weight_options = {"accumulates": is_training and use_xla, "keeps": keep_weights}
             weights = _SharedWeights(config, compute_dtype, **weight_options)
             callback = after_layer and (lambda layer, x: after_layer(layer, self._pool(x)))
             options = {"path": "encoder/", "recompute": recompute, "after_layer": callback}
-            self._layers = _encode(encoder, hidden, weights, **options)
+            self._layers = _encode(encoder, tf.cast(inputs, compute_dtype), weights, **options)
             self._attention = encoder.attention[:]
             self._pooled_output = self._pool(self._layers[-1])
 

@@ -35,6 +35,13 @@ def size_of(options, default):
     return tuple(map(int, sizes[0].split("x")))
 
 
+def config_of(arguments):
+    """The model's configuration."""
+    from albert import modeling
+
+    return modeling.AlbertConfig.from_json_file(arguments.config)
+
+
 def flags_of(options):
     """The flags that a program's options stand for."""
     return {
@@ -62,7 +69,6 @@ def features_of(arguments, shape):
         "label_ids": numbers % 2,
         "start_positions": numbers % length,
         "end_positions": numbers % length,
-        "unique_ids": numbers,
     }
 
 
@@ -71,12 +77,9 @@ def plain_operation(arguments, features):
     import plain_model
     import tensorflow.compat.v1 as tf
 
-    from albert import modeling
-
-    config = modeling.AlbertConfig.from_json_file(arguments.config)
-    logits = plain_model.logits(config, features["input_ids"], features["input_mask"])
+    logits = plain_model.logits(config_of(arguments), features["input_ids"], features["input_mask"])
     if arguments.mode == "predict":
-        return tf.nn.softmax(logits)
+        return logits
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels=features["label_ids"], logits=logits
     )
@@ -84,9 +87,17 @@ def plain_operation(arguments, features):
 
 
 def our_operation(arguments, options, features):
-    """The operations of a step of the model function that the task's script trains with."""
+    """The operations of a training step of the task's script, or a prediction of the encoder."""
     from albert import classifier_utils, modeling, run_pretraining, squad_utils
+    from albert.data.packing import SEQUENCES
 
+    config, flags = config_of(arguments), flags_of(options)
+    if arguments.mode == "predict":
+        sequences = [features[name] for name in SEQUENCES]
+        model = modeling.AlbertModel(
+            config, False, *sequences, compute_dtype=flags["precision"], use_onednn=True
+        )
+        return model.pooled_output
     builder, more = {
         "pretraining": (run_pretraining.model_fn_builder, {}),
         "classification": (
@@ -96,7 +107,7 @@ def our_operation(arguments, options, features):
         "squad_v1": (squad_utils.v1_model_fn_builder, {"use_einsum": False}),
     }[arguments.task]
     model_fn = builder(
-        albert_config=modeling.AlbertConfig.from_json_file(arguments.config),
+        albert_config=config,
         init_checkpoint=None,
         learning_rate=1e-5,
         num_train_steps=1000,
@@ -104,12 +115,11 @@ def our_operation(arguments, options, features):
         use_tpu=False,
         use_one_hot_embeddings=False,
         use_xla=True,
-        **flags_of(options),
+        **flags,
         **more,
     )
-    mode = {"train": "train", "predict": "infer"}[arguments.mode]
-    spec = model_fn(features, None, mode, {})
-    return [spec.train_op, spec.loss] if mode == "train" else spec.predictions
+    spec = model_fn(features, None, "train", {})
+    return [spec.train_op, spec.loss]
 
 
 def tensorflow_step(arguments, options, batch):
@@ -165,7 +175,6 @@ def start(arguments):
 
 def planned(arguments, options, shape):
     """The operations of a step, and the bytes that training takes by the plan."""
-    from albert import modeling
     from albert.commands import plan
 
     flags = plan.Flags(
@@ -175,7 +184,7 @@ def planned(arguments, options, shape):
         max_predictions_per_seq=MASKED_WORDS,
         **flags_of(options),
     )
-    config = modeling.AlbertConfig.from_json_file(arguments.config)
+    config = config_of(arguments)
     kind = {"train": "total", "predict": "forward"}[arguments.mode]
     return plan.operations(config, flags)[kind], plan.memory(config, flags)["peak"]
 
@@ -211,7 +220,7 @@ def measure(arguments):
 
 def parse():
     """The command line."""
-    from albert import configs, modeling
+    from albert import configs
 
     parser = timing.parser(__doc__, "plain", "ours", "ours:bfloat16")
     parser.add_argument("--mode", default="train", choices=("train", "predict"))
@@ -221,7 +230,7 @@ def parse():
     parser.add_argument("--size", default="32x128", help="batch and tokens of a sequence")
     arguments = parser.parse_args()
     arguments.config = configs.preset_path(arguments.config)
-    arguments.vocab_size = modeling.AlbertConfig.from_json_file(arguments.config).vocab_size
+    arguments.vocab_size = config_of(arguments).vocab_size
     return arguments
 
 

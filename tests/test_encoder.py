@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.ops import fused, plain
+from albert.runtimes import compat
 from tests.support import graphs, model_outputs
 from tests.support.model_outputs import assert_near
 from tests.support.recorded import arrays
@@ -62,6 +63,15 @@ def test_encoder_gives_recorded_outputs_and_gradients(dtype, use_xla, tolerances
     assert {value.dtype for value in outputs.values()} == {np.dtype("float32")}
     assert_near(outputs, arrays("encoder", "plain/outputs"), tolerances[0])
     assert_near(gradients, arrays("encoder", "plain/gradients"), tolerances[1])
+
+
+@pytest.mark.skipif(not compat.has_onednn(), reason="a CPU or TensorFlow without oneDNN")
+@pytest.mark.parametrize("has_matrix_unit", [False, True])
+@pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-4), ("bfloat16", 5e-2)])
+def test_onednn_gives_recorded_outputs(dtype, tolerance, has_matrix_unit, monkeypatch):
+    monkeypatch.setattr(compat, "cpu_has", lambda flag: has_matrix_unit)
+    outputs = outputs_and_gradients(compute_dtype=tf.as_dtype(dtype), use_onednn=True)[0]
+    assert_near(outputs, arrays("encoder", "plain/outputs"), tolerance)
 
 
 def test_gelu_of_large_float16_is_exact():

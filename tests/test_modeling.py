@@ -177,9 +177,9 @@ def test_shared_weights_add_gradients_in_float32():
 
 def test_compiled_bfloat16_is_rounded_as_by_a_cast():
     with graphs.new_session() as session:
-        x = tf.constant([[1.0], [-3.0], [3e38], [np.inf], [np.nan]], tf.bfloat16)
-        bias = tf.constant([0.0, 2.0**-8, 3 * 2.0**-8, 3e38], tf.bfloat16)  # between two numbers
-        found = fused.dense(x, plain.Dense(tf.ones([1, 4], tf.bfloat16), bias))
+        x = tf.constant([[16.0], [50.0], [3e38], [np.inf], [np.nan]], tf.bfloat16)
+        bias = tf.constant([0.0, 2.0**-4, 3 * 2.0**-4, 3e38], tf.bfloat16)  # between two numbers
+        found = fused.gelu_forward(x, bias)  # their gelu is their sum
         right = tf.cast(tf.cast(x, tf.float32) + tf.cast(bias, tf.float32), tf.bfloat16)
         found, right = session.run([tf.cast(one, tf.float32) for one in (found, right)])
         np.testing.assert_array_equal(found, right)

@@ -75,7 +75,8 @@ class Network:
                 for feature in self._task.spec(False).features
             }
             dtype = tf.as_dtype(self._task.precision_name)
-            outputs = dict(self._task.build(inputs, compute_dtype=dtype, keep_weights=True))
+            options = {"compute_dtype": dtype, "use_onednn": True, "keep_weights": True}
+            outputs = dict(self._task.build(inputs, **options))
             variables = tf.get_collection(modeling.KEPT_WEIGHTS)
             self._weight_copies = [variable.initializer for variable in variables]
         self._session = tf.Session(graph=self.graph, config=compat.base_session_config())

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The encoder's layers as plain operations, which every runtime can load and differentiate.
 
-`ops.fused` has the same functions as compiled clusters. A model uses one of the two modules.
-Exports (TF-Hub, SavedModel, TFLite) use this one. Dimensions: T tokens (batch times sequence), H
+`ops.fused` has the same functions as compiled clusters for training, and `ops.onednn` as operations
+for prediction on CPUs. A model uses one of the modules. Exports (TF-Hub, SavedModel, TFLite) use
+this one. Dimensions: T tokens (batch times sequence), H
 hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
 """
 
@@ -81,6 +82,14 @@ def masked_softmax(scores: tf.Tensor, attention_bias: tf.Tensor) -> tf.Tensor:
     masked key.
     """
     return tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32) + attention_bias), scores.dtype)
+
+
+def attention(
+    query: tf.Tensor, key: tf.Tensor, attention_bias: tf.Tensor
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Returns the scores of [B, N, S, D] queries and keys, and their `masked_softmax`."""
+    scores = tf.matmul(query, key, transpose_b=True)
+    return scores, masked_softmax(scores, attention_bias)
 
 
 def swap_heads(tensor: tf.Tensor) -> tf.Tensor:

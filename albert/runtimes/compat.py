@@ -45,6 +45,37 @@ def xla_cluster(function: Callable) -> Callable:
     return call
 
 
+@functools.lru_cache(maxsize=None)
+def cpu_has(flag: str) -> bool:
+    """Returns whether the processor has an instruction set, by Linux's name: "avx512bw"."""
+    path = "/proc/cpuinfo"
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as stream:
+        return flag in stream.read().split()
+
+
+@functools.lru_cache(maxsize=None)
+def has_onednn() -> bool:
+    """Returns whether `onednn` works: TensorFlow 2 for x86 without GPUs, on a CPU with AVX-512."""
+    if not (is_tf2() and cpu_has("avx512bw")):
+        return False
+    from tensorflow.python.framework import op_def_registry
+
+    is_built_in = op_def_registry.get("_MklLayerNorm") is not None
+    return is_built_in and not tf.config.experimental.list_physical_devices("GPU")
+
+
+def onednn(operation: str, **arguments: Any) -> tf.Tensor:
+    """Adds one of oneDNN's operations, which have no gradient, to the graph.
+
+    TensorFlow's graph optimizer replaces other operations by these, but not always.
+    """
+    from tensorflow.python.framework import op_def_library
+
+    return op_def_library.apply_op(operation, name="onednn", **arguments)
+
+
 def eager_mode() -> ContextManager:
     """Returns a context in which operations run eagerly."""
     from tensorflow.python.eager import context

@@ -156,7 +156,6 @@ class Task(InferenceTask):
 
         The options are those of fine_tuning_utils.Encoder.
         """
-        # Compiled parts gain nothing without gradients, and each length would be compiled.
         encoder = fine_tuning_utils.Encoder(self.config, False, **options)
         outputs = self.head(features, encoder).with_losses()
         if NUM_WINDOWS in features:

@@ -47,13 +47,17 @@ def build(
 
 
 def outputs_and_gradients(config, features, others=(), *, weights=None, **options):
-    """Outputs and gradients by name, and the others, a list that may grow while it is built."""
+    """Outputs and gradients by name, and the others, a list that may grow while it is built.
+
+    oneDNN's operations have no gradients.
+    """
     with graphs.new_session() as session:
         tf.set_random_seed(3)
         outputs = build(config, features, **options)
         variables = {variable.op.name: variable for variable in tf.trainable_variables()}
-        gradients = tf.gradients(outputs["loss"], list(variables.values()))
-        gradients = dict(zip(variables, map(tf.convert_to_tensor, gradients)))
+        trained = [] if options.get("use_onednn") else list(variables.values())
+        gradients = map(tf.convert_to_tensor, tf.gradients(outputs["loss"], trained))
+        gradients = dict(zip(variables, gradients))
         session.run(tf.global_variables_initializer())
         for name, value in (weights or {}).items():
             variables[name].load(value, session)
