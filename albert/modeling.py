@@ -170,9 +170,9 @@ class _EncoderContext(NamedTuple):
         return encoder, tf.reshape(sequences, [-1, width])
 
 
-def _operations(use_xla: bool, use_onednn: bool = False) -> Any:
+def _operations(use_xla: bool, use_onednn: bool = False, dtype: Any = tf.float32) -> Any:
     """Returns the module with the model's operations; `plain` has those for exports."""
-    if use_onednn and compat.has_onednn():
+    if use_onednn and dtype != tf.float16 and compat.has_onednn():
         return onednn
     return fused if use_xla else plain
 
@@ -343,11 +343,9 @@ class AlbertModel:
         del use_einsum
         config.validate()
         self._config = config = config if is_training else _without_dropout(config)
-        use_onednn = use_onednn and compute_dtype != tf.float16
-        dropout = _Dropout(dropout_seed, _operations(use_xla, use_onednn))
+        dropout = _Dropout(dropout_seed, _operations(use_xla, use_onednn, compute_dtype))
         sizes = get_shape_list(input_ids, expected_rank=2)
-        # After some layers, there may be fewer sequences.
-        self._shape = [-1, sizes[1]] if after_layer else sizes
+        self._shape = [-1, sizes[1]] if after_layer else sizes  # later layers may have fewer rows
         _check_length(sizes[1], config.max_position_embeddings)
         mask = tf.ones(sizes, tf.int32) if input_mask is None else input_mask
         types = tf.zeros(sizes, tf.int32) if token_type_ids is None else token_type_ids
