@@ -1,3 +1,3 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Graph operations, plain and fused. No variables, flags or files here."""
+"""Graph operations: plain, compiled, and of oneDNN. No variables, flags or files here."""
