@@ -170,7 +170,6 @@ def create_albert(
 
     `hub_module`, the handle of a TF-Hub module, replaces the configuration. Ignores use_einsum.
     """
-    del use_einsum
     encoder = Encoder(
         albert_config,
         is_training,

@@ -340,7 +340,6 @@ class AlbertModel:
         Raises:
           ValueError: wrong config, input rank or length; `recompute` without dropout_seed.
         """
-        del use_einsum
         config.validate()
         self._config = config = config if is_training else _without_dropout(config)
         dropout = _Dropout(dropout_seed, _operations(use_xla, use_onednn, compute_dtype))
@@ -623,7 +622,6 @@ def create_initializer(initializer_range=0.02, name=None):
     key = [graph_seed, zlib.crc32(six.ensure_binary(name))]
 
     def initializer(shape, dtype=tf.float32, partition_info=None):
-        del partition_info
         return tf.random.stateless_truncated_normal(
             shape, seed=tf.constant(key, tf.int64), stddev=initializer_range, dtype=dtype
         )
@@ -886,7 +884,6 @@ def dense_layer_2d(
 
     The variables are kernel and bias below `name`. use_einsum and num_attention_heads are ignored.
     """
-    del use_einsum, num_attention_heads
     shape = [int(input_tensor.shape[-1]), output_size]
     with tf.variable_scope(name, default_name="dense"):
         kernel = tf.get_variable("kernel", shape, initializer=initializer)

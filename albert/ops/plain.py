@@ -4,8 +4,10 @@
 
 `ops.fused` has the same functions as compiled clusters for training, and `ops.onednn` as operations
 for prediction on CPUs. A model uses one of the modules. Exports (TF-Hub, SavedModel, TFLite) use
-this one. Dimensions: T tokens (batch times sequence), H
-hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
+this one.
+
+Dimensions: T tokens (batch times sequence), H hidden or embedding size, I intermediate size, B
+batch, N heads, S sequence.
 """
 
 import math
@@ -102,13 +104,14 @@ def attend(
 ) -> tf.Tensor:
     """Returns each query's weighted sum of the values: [B, S, N, D].
 
+    The first two arguments are for the gradient of `ops.fused`.
+
     Args:
       scores: before the softmax, [B, N, S, S].
       probabilities: `masked_softmax` of the scores.
       dropped: the probabilities after dropout: the weights.
       value: [B, N, S, D].
     """
-    del scores, probabilities
     return swap_heads(tf.matmul(dropped, value))
 
 
@@ -138,6 +141,5 @@ def vocabulary_loss(
 
     Arguments are as for `logits`. Plain operations compute in float32.
     """
-    del compute_dtype
     scores = logits(inputs, weights)
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=scores), scores

@@ -125,7 +125,6 @@ class Program:
         self, features: Tensors, labels: Any, mode: str, params: Mapping[str, Any]
     ) -> "tf_estimator.tpu.TPUEstimatorSpec":
         """The model function of a TPUEstimator."""
-        del labels
         init_checkpoint = params.get("init_checkpoint", self.flags.init_checkpoint)
         if mode == tf_estimator.ModeKeys.TRAIN:
             return self._train(features, init_checkpoint, params.get("model_dir"))
