@@ -194,10 +194,7 @@ def _encoder_layer(
 
     x = ops.layer_norm(inputs, weights.attention_norm) if preln else inputs
     joined = ops.dense(x, weights.query_key_value)  # [T, 3H]
-    # TensorFlow Lite of 1.15 can transpose at most four dimensions.
-    split = tf.reshape(joined, [*encoder.batch_and_length, 3 * heads, size])  # [B, S, 3N, D]
-    split = plain.swap_heads(split)  # [B, 3N, S, D]
-    query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
+    query, key, value = ops.split_heads(joined, [*encoder.batch_and_length, heads, size])
     scores, probabilities = ops.attention(query, key, encoder.attention_bias)  # [B, N, S, S]
     encoder.attention.append(probabilities)
     dropped = dropout(probabilities, config.attention_probs_dropout_prob, position)
@@ -342,6 +339,8 @@ class AlbertModel:
         """
         config.validate()
         self._config = config = config if is_training else _without_dropout(config)
+        # Early exit changes the number of tokens, and gelu would be compiled for each.
+        use_onednn = use_onednn and not after_layer
         dropout = _Dropout(dropout_seed, _operations(use_xla, use_onednn, compute_dtype))
         sizes = get_shape_list(input_ids, expected_rank=2)
         self._shape = [-1, sizes[1]] if after_layer else sizes  # later layers may have fewer rows

@@ -93,9 +93,12 @@ def our_operation(arguments, options, features):
 
     config, flags = config_of(arguments), flags_of(options)
     if arguments.mode == "predict":
-        options = {"compute_dtype": flags["precision"], "use_onednn": True}
-        inputs = (features[name] for name in SEQUENCES)
-        return modeling.AlbertModel(config, False, *inputs, **options).pooled_output
+        sequences = [features[name] for name in SEQUENCES]
+        dtype = flags["precision"]
+        model = modeling.AlbertModel(
+            config, False, *sequences, compute_dtype=dtype, use_onednn=True
+        )
+        return model.pooled_output
     builder, more = {
         "pretraining": (run_pretraining.model_fn_builder, {}),
         "classification": (
@@ -200,6 +203,7 @@ def measure(arguments):
         rates = shape[0] / found[:, number, 0]
         first = rates if first is None else first
         operations, memory = planned(arguments, options, shape)
+        is_planned = name == "ours" and arguments.mode == "train"
         rows.append(
             {
                 "program": worker.program,
@@ -209,9 +213,7 @@ def measure(arguments):
                 "processor s": f"{used:.2f}",
                 "GFLOP/s": f"{operations / seconds / 1e9:.0f}",
                 "memory, GB": f"{worker.about['memory'] / 1e9:.2f}",
-                "planned": f"{memory / 1e9:.2f}"
-                if name == "ours" and arguments.mode == "train"
-                else "",
+                "planned": f"{memory / 1e9:.2f}" if is_planned else "",
             }
         )
     timing.print_table(rows)

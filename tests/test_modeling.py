@@ -188,6 +188,17 @@ def test_compiled_bfloat16_is_rounded_as_by_a_cast():
         assert np.isnan(session.run(tf.cast(lost, tf.float32))).all()
 
 
+def test_compiled_layer_norm_of_wide_rows_equals_the_plain_one():
+    with graphs.new_session() as session:
+        x = tf.constant(np.random.RandomState(1).normal(size=[3, 200]), tf.float32)
+        norm = plain.Norm(tf.zeros([200]), tf.range(200.0))
+        outputs = [ops.layer_norm(x, norm) for ops in (fused, plain)]
+        gradients = [tf.gradients(tf.square(output), [x, norm.gamma]) for output in outputs]
+        found, right = session.run(list(zip(outputs, *zip(*gradients))))
+        for one, other in zip(found, right):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-3)
+
+
 def second_derivative(ops):
     with graphs.new_session() as session:
         x = tf.constant([[1.0, 2.0, 4.0, 3.0]], tf.bfloat16)

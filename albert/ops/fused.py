@@ -67,10 +67,10 @@ def product_and_sum(
 
 
 def affine(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
-    """Returns x [T, in] times kernel plus bias: [T, out].
+    """Returns x [T, in] times kernel plus bias: [T, out]; in bfloat16 without a gradient.
 
-    The operation that TensorFlow's graph optimizer makes of a product and a bias in bfloat16 has
-    half the speed of the product where a matrix unit is.
+    The operation that TensorFlow's graph optimizer makes of a product and a bias has half the speed
+    of the product where a matrix unit is.
     """
     if x.dtype != tf.bfloat16 or not compat.has_onednn():
         return tf.nn.bias_add(tf.matmul(x, kernel), bias)
@@ -161,10 +161,11 @@ def _total(parts):
 def _row_mean(matrix):
     """Returns the mean of each row of [T, H] as [T, 1].
 
-    XLA adds a row's elements one after the other. Halves of rows are added as vectors.
+    XLA adds a row's elements one after the other, but halves of rows as vectors. Below a hundred
+    columns, that is no faster.
     """
     hidden = width = int(matrix.shape[-1])
-    while compat.is_tf2() and width % 2 == 0 and width > 96:
+    while compat.is_tf2() and width % 2 == 0 and width > 100:
         width //= 2
         matrix = matrix[:, :width] + matrix[:, width:]
     return tf.reduce_sum(matrix, axis=-1, keepdims=True) / hidden
@@ -222,6 +223,13 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
 
 
 # ---- attention -----------------------------------------------------------------------------------
+
+
+def split_heads(joined: tf.Tensor, sizes: Sequence) -> List[tf.Tensor]:
+    """Returns queries, keys and values, [B, N, S, D] each, from [T, 3H]. `sizes`: [B, S, N, D]."""
+    batch, length, heads, size = sizes
+    split = tf.reshape(joined, [batch, length, 3, heads, size])
+    return tf.unstack(tf.transpose(split, [2, 0, 3, 1, 4]))
 
 
 def attention(

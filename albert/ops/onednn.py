@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The encoder's layers for prediction on CPUs, where `compat.has_onednn()`.
 
-The functions and their results are the same as in `ops.plain`, which has the docstrings. oneDNN
-computes in float32 inside. There are no gradients, and no kernels for float16.
+The functions are the same as in `ops.plain`, which has the docstrings, without gradients and
+float16. oneDNN computes in float32 inside. In bfloat16, LayerNorm's weights and the biased scores
+are rounded too, so a sequence without any token attends to all its tokens alike.
 """
 
 from typing import Callable, Optional, Tuple
@@ -11,6 +12,7 @@ from typing import Callable, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert.ops import fused, plain
+from albert.ops.fused import split_heads  # noqa: F401
 from albert.ops.plain import LAYER_NORM_EPSILON, Dense, Norm, attend, dropout  # noqa: F401
 from albert.runtimes import compat
 
@@ -25,8 +27,8 @@ def feed_forward(
 ) -> tf.Tensor:
     """Returns the feed-forward block.
 
-    Compiles gelu where a matrix unit is, for each length. Elsewhere TensorFlow's graph optimizer
-    joins it with the product before it.
+    Compiles gelu where a matrix unit is, for each number of tokens T. Elsewhere TensorFlow's graph
+    optimizer joins it with the product before it.
     """
     has_matrix_unit = inputs.dtype == tf.bfloat16 and compat.cpu_has("amx_bf16")
     if not (activation is plain.gelu and has_matrix_unit):

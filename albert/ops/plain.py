@@ -11,7 +11,7 @@ batch, N heads, S sequence.
 """
 
 import math
-from typing import Callable, NamedTuple, Optional, Tuple
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -92,6 +92,14 @@ def attention(
     """Returns the scores of [B, N, S, D] queries and keys, and their `masked_softmax`."""
     scores = tf.matmul(query, key, transpose_b=True)
     return scores, masked_softmax(scores, attention_bias)
+
+
+def split_heads(joined: tf.Tensor, sizes: Sequence) -> List[tf.Tensor]:
+    """Returns queries, keys and values, [B, N, S, D] each, from [T, 3H]. `sizes`: [B, S, N, D]."""
+    batch, length, heads, size = sizes
+    # TensorFlow Lite of 1.15 can transpose at most four dimensions.
+    split = swap_heads(tf.reshape(joined, [batch, length, 3 * heads, size]))  # [B, 3N, S, D]
+    return tf.raw_ops.Split(axis=1, value=split, num_split=3)
 
 
 def swap_heads(tensor: tf.Tensor) -> tf.Tensor:

@@ -57,8 +57,12 @@ def cpu_has(flag: str) -> bool:
 
 @functools.lru_cache(maxsize=None)
 def has_onednn() -> bool:
-    """Returns whether `onednn` works: TensorFlow 2 for x86 without GPUs, on a CPU with AVX-512."""
-    if not (is_tf2() and cpu_has("avx512bw")):
+    """Returns whether `onednn` works: TensorFlow 2 for x86 without GPUs, on a CPU with AVX-512.
+
+    Other CPUs lack its bfloat16. TF_ENABLE_ONEDNN_OPTS=0 turns it off, as in TensorFlow.
+    """
+    is_off = os.environ.get("TF_ENABLE_ONEDNN_OPTS") == "0"
+    if is_off or not (is_tf2() and cpu_has("avx512bw")):
         return False
     from tensorflow.python.framework import op_def_registry
 

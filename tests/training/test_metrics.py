@@ -63,14 +63,6 @@ def test_two_scores_correlate():
     assert found == pytest.approx(dict.fromkeys(names, -1.0))
 
 
-def test_matthews_coefficient_of_many_labels_equals_that_of_the_matrix():
-    labels, predictions = np.random.RandomState(3).randint(0, 5, [2, 60])
-    labels[:20] = predictions[:20]
-    expected = sklearn.metrics.matthews_corrcoef(labels, predictions)
-    found = metrics.compute(["matthew_corr"], outcome(labels, predictions, []))
-    assert found["matthew_corr"] == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("count,predictions", [(3, [2.0] * 3), (3, [np.inf] * 3), (1, [2.0])])
 def test_correlation_with_constant_is_nan(count, predictions, recwarn):
     found = metrics.compute(
