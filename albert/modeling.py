@@ -171,7 +171,10 @@ class _EncoderContext(NamedTuple):
 
 
 def _operations(use_xla: bool, use_onednn: bool = False, dtype: Any = tf.float32) -> Any:
-    """Returns the module with the model's operations; `plain` has those for exports."""
+    """Returns the module with the model's operations; `plain` has those for exports.
+
+    `onednn` is not for early exit, which changes the number of tokens: it compiles gelu for each.
+    """
     if use_onednn and dtype != tf.float16 and compat.has_onednn():
         return onednn
     return fused if use_xla else plain
@@ -339,9 +342,8 @@ class AlbertModel:
         """
         config.validate()
         self._config = config = config if is_training else _without_dropout(config)
-        # Early exit changes the number of tokens, and gelu would be compiled for each.
-        use_onednn = use_onednn and not after_layer
-        dropout = _Dropout(dropout_seed, _operations(use_xla, use_onednn, compute_dtype))
+        ops = _operations(use_xla, use_onednn and not after_layer, compute_dtype)
+        dropout = _Dropout(dropout_seed, ops)
         sizes = get_shape_list(input_ids, expected_rank=2)
         self._shape = [-1, sizes[1]] if after_layer else sizes  # later layers may have fewer rows
         _check_length(sizes[1], config.max_position_embeddings)

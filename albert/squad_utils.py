@@ -270,7 +270,7 @@ def accumulate_predictions_v1(
 
     Args:
       result_dict: for `write_predictions_v1`.
-      all_examples: SquadExamples.
+      all_examples: ignored.
       all_features: InputFeatures of their windows.
       all_results: a RawResult for each window.
       n_best_size: number of starts and of ends per window to combine.

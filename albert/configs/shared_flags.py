@@ -245,7 +245,10 @@ class TaskFlags(FineTuningFlags):
 
 @dataclasses.dataclass(frozen=True)
 class EpochFlags(FineTuningFlags):
-    """The flags of a task whose usual length of training is in passes over the data."""
+    """The flags of a task whose usual length of training is in passes over the data.
+
+    In a class with several bases, this one's inherited fields win over those of later bases.
+    """
 
     train_step: int = flag(None)
     warmup_step: int = flag(None)

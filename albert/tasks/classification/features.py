@@ -154,7 +154,7 @@ def _label_id(example: InputExample, label_ids: Mapping[Any, int], is_multi_labe
 def convert_single_example(
     ex_index, example, label_list, max_seq_length, tokenizer, task_name
 ) -> InputFeatures:
-    """Returns the features of one example; see `convert_examples_to_features`."""
+    """Returns the features of one example; see `convert_examples_to_features`. Ignores ex_index."""
     return convert_examples_to_features(
         [example], label_list, max_seq_length, tokenizer, task_name
     )[0]
