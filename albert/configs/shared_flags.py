@@ -89,7 +89,7 @@ class MemoryFlags(BaseFlags):
 
     precision: str = speed_flag(
         "float32",
-        "Number format: bfloat16 for TPUs and new GPUs, float16 for old GPUs.",
+        "Number format: bfloat16 for TPUs, new GPUs and new CPUs; float16 for old GPUs.",
         choices=PRECISIONS,
     )
     recompute: bool = speed_flag(

@@ -203,13 +203,13 @@ class MaskTask(EncoderTask):
             raise UserError("It must be a text.")
         first, *others = text.split(MASK)
         if not others:
-            raise UserError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
+            raise UserError(f"It has no {MASK}. Write it where a word is missing.")
         ids = list(self.tokenizer.encode_ids_batch([first])[0])
         for part in others:
             ids += [self.mask, *self.ids_after_mask(part)]
         longest = self.model.max_seq_length - 2
         if len(ids) > longest:
-            raise UserError(f"{text[:60]!r} has {len(ids)} tokens; at most {longest} fit.")
+            raise UserError(f"It has {len(ids)} tokens; at most {longest} fit.")
         return MaskedText([ids], [n for n, token in enumerate(ids, 1) if token == self.mask])
 
     def ids_after_mask(self, part: str) -> List[int]:

@@ -61,13 +61,12 @@ def has_onednn() -> bool:
 
     Other CPUs lack its bfloat16. TF_ENABLE_ONEDNN_OPTS=0 turns it off, as in TensorFlow.
     """
-    is_off = os.environ.get("TF_ENABLE_ONEDNN_OPTS") == "0"
-    if is_off or not (is_tf2() and cpu_has("avx512bw")):
+    if not (is_tf2() and cpu_has("avx512bw")):
         return False
-    from tensorflow.python.framework import op_def_registry
+    from tensorflow.python.util import _pywrap_util_port
 
-    is_built_in = op_def_registry.get("_MklLayerNorm") is not None
-    return is_built_in and not tf.config.experimental.list_physical_devices("GPU")
+    has_gpu = bool(tf.config.experimental.list_physical_devices("GPU"))
+    return _pywrap_util_port.IsMklEnabled() and not has_gpu
 
 
 def onednn(operation: str, **arguments: Any) -> tf.Tensor:

@@ -27,7 +27,7 @@ from albert.formats import (
 from albert.models import inference, released
 from albert.training import evaluation, labelled_data
 from albert.training.task import Task
-from albert.util import UserError, files, json_files, provenance
+from albert.util import UserError, files, json_files, provenance, wording
 from albert.util import flags as flags_lib
 
 # Flags of training that a model in memory uses too.
@@ -198,7 +198,8 @@ class FineTunedModel(inference.InferenceModel):
         heard = {*_HEARD_IN_MEMORY, *kind.recorded_flags, *kind.heard_flags}
         unheard = options.keys() & set(flags_lib.describe(kind.flags_class)) - heard
         if unheard:
-            raise UserError(f"A loaded model has no option {', '.join(sorted(unheard))}.")
+            hint = wording.did_you_mean(min(unheard), ["precision_name", "batch_size", *heard])
+            raise UserError(f"A loaded model has no option {', '.join(sorted(unheard))}.{hint}")
         values = {"precision": precision_name, **options, "output_dir": folder, "do_train": False}
         loaded = set_up(flags_lib.make(kind.flags_class, **values), kind, description)
         program = None if checkpoint else model_paths.find_program(folder)
