@@ -202,6 +202,17 @@ def test_evaluation_marks_what_fills_a_batch(tmp_path, pads, reality):
     assert batches[0]["is_real_example"].dtype == np.int32
 
 
+def test_reading_is_not_tuned(data):
+    with tf.Graph().as_default():
+        read = functools.partial(shuffling.evaluation_batches, batch_size=4)
+        for reader in (read, functools.partial(shuffling.seeded_batches, batch_size=4, seed=5)):
+            options = reader(data["small"], NUMBER).options()
+            if hasattr(options, "autotune"):
+                assert options.autotune.enabled is False
+            else:
+                assert options.experimental_optimization.autotune is False
+
+
 @pytest.mark.parametrize("shards, limit", [(2, 4), (80, None)])
 def test_evaluation_shards_serve_each_record_once(data, shards, limit):
     def numbers(batch_size, **flags):
