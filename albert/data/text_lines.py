@@ -123,7 +123,8 @@ class TextReader:
         """Returns each line's text or pair. Skips the header, and blank lines at both ends."""
         text_rows = []
         for line in lines:
-            where = f"{self._name}:{line.number}"
+            place = "standard input" if self._name == STANDARD else self._name
+            where = f"{place}:{line.number}"
             if not "".join(line.text).strip():
                 self._blank = self._blank or (where if self._is_json is not None else "")
                 continue
