@@ -111,6 +111,7 @@ class TextReader:
           UserError: more than two columns.
         """
         self._name, self._training_columns = name, list(training_columns)
+        self._source = "standard input" if name == STANDARD else name
         self._columns, self._keep_columns = split_columns(columns), keep_columns
         if len(self._columns) > 2:
             raise UserError(f"--columns={columns} names more than two; give one, or two for pairs.")
@@ -123,8 +124,7 @@ class TextReader:
         """Returns each line's text or pair. Skips the header, and blank lines at both ends."""
         text_rows = []
         for line in lines:
-            place = "standard input" if self._name == STANDARD else self._name
-            where = f"{place}:{line.number}"
+            where = f"{self._source}:{line.number}"
             if not "".join(line.text).strip():
                 self._blank = self._blank or (where if self._is_json is not None else "")
                 continue
